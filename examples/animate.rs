@@ -52,7 +52,7 @@ fn frames(cast: &str) -> Result<(String, Vec<Frame>)> {
     let mut lines = cast.lines();
     let header: serde_json::Value = serde_json::from_str(lines.next().ok_or_eyre("an empty recording")?)?;
     let side = |name: &str| header[name].as_u64().and_then(|side| u16::try_from(side).ok()).unwrap_or(80);
-    let mut terminal = Terminal::new(Size::clamped(side("width"), side("height")), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(side("width"), side("height")), ByteOrigin::Tty);
     let (mut head, mut frames): (String, Vec<Frame>) = Default::default();
     let mut take = |at: f64, terminal: &Terminal| {
         let drawing = CellDrawing::of(terminal);

@@ -45,7 +45,7 @@ pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<QuestionForm> 
 
 /// Waits until the call `begun` is held, and it was computed what it would cost, and returns it; pends forever if it is
 /// never held.
-pub(super) async fn held(runtime: &Handle, begun: &CallNumber) -> HeldCall {
+pub(super) async fn wait_for_hold(runtime: &Handle, begun: &CallNumber) -> HeldCall {
     let mut snapshots = runtime.snapshot();
     let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call) && !held.cost.is_unknown();
     let held = snapshots.wait_for(|snapshot| snapshot.gate.held.iter().any(|held| is_ours(&held))).await;
@@ -105,7 +105,7 @@ pub(super) async fn decide(
     let is_early = runtime.clock().now().mono.saturating_sub(at) < READING;
     let Some(decision) = decision(held, answer).filter(|_| !is_early) else { return false };
     let from = crate::process::console_process(client);
-    let shown = held.shown(Some(held.cost.revision));
+    let shown = held.shown_call(Some(held.cost.revision));
     let decided = runtime.decide(shown, decision, Some(&from)).await;
     decided
         .inspect_err(|error| tracing::info!(%error, "an answer in the agent's program did not count"))

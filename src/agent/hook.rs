@@ -46,19 +46,19 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     runtime.agent_turns(&label, report.mode.as_deref(), begins);
     runtime.agent_works(&label, |work| activity_after(&report, at, work));
     let HookEvent::Prompt(call) = &report.event else {
-        if let Some(which) = answered(&report) {
+        if let Some(which) = answered_prompts(&report) {
             let answered =
                 AnsweredPrompts { agent: label.clone(), session: report.session.clone(), which, at };
             runtime.answered_in_agent(answered).await;
         }
-        for used in report.used() {
+        for used in report.used_tools() {
             let ruling = ruling(&sessions, &label, &report, used);
             let session = Some(report.session.clone()).filter(|_| report.subagent.is_none());
             runtime.told_of_command(&label, session, (used, ruling)).await;
         }
         if let HookEvent::Refused(refused) = &report.event {
             let mode = report.mode.as_deref().unwrap_or_default();
-            let (tool, input) = recorded(&report, &refused.call, shell_tool(line.client()));
+            let (tool, input) = recorded_call(&report, &refused.call, shell_tool(line.client()));
             runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
         }
         if hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report)) {
@@ -67,7 +67,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         return Ok(());
     };
     let hash = report.hash(call);
-    sessions.asked(&label, &hash, CallRuling::InAgent);
+    sessions.note_ruling(&label, &hash, CallRuling::InAgent);
     let is_full = runtime.questions().iter().filter(|open| !open.is_of_program()).count() >= MOST_PROMPTS;
     if !runtime.is_watched() || is_full {
         return Ok(());
@@ -90,14 +90,14 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
             let is_over = matches!(outcome, Ok(QuestionOutcome::TimedOut { .. }));
             (outcome.ok().and_then(verdict), is_over)
         }
-        () = line.gone() => {
+        () = line.wait_for_end() => {
             // An agent that is interrupted ends its hook; at the end of the hook's time, the prompt stands.
             if !answering.is_on_request && since.elapsed() + MARGIN < answering.patience {
                 runtime.agent_works(&label, |_| Some(AgentActivity::Idle));
             }
             (None, true)
         }
-        () = runtime.unwatched() => (None, false),
+        () = runtime.wait_until_unwatched() => (None, false),
     };
     if is_over && answering.is_on_request {
         // Now the agent shows it.
@@ -105,7 +105,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     }
     if let Some(verdict) = verdict {
         runtime.agent_works(&label, |_| Some(AgentActivity::Working));
-        sessions.asked(&label, &hash, CallRuling::AtConsole);
+        sessions.note_ruling(&label, &hash, CallRuling::AtConsole);
         line.tell(&HookReply::Answered(AnsweredPrompt { hash, verdict })).await;
     }
     Ok(())
@@ -124,7 +124,7 @@ fn show(runtime: Handle, asking: NewQuestion, client: &Client) -> impl Future<Ou
         tokio::select! {
             _ = runtime.ask(asking) => {}
             () = ended => {}
-            () = runtime.unwatched() => {}
+            () = runtime.wait_until_unwatched() => {}
         }
     }
 }
@@ -134,19 +134,19 @@ async fn hand_over_words(runtime: &Handle, label: &str, line: HookLine) {
     let words = runtime.words_for(label);
     let text = words.sentences().join("; ");
     if !text.is_empty() && line.tell(&HookReply::Words(format!("the operator says: {text}"))).await {
-        words.given();
+        words.mark_delivered();
     }
 }
 
 /// Returns who let a call be made that was made; at the end of calls, which come with those refused, that is not known.
 fn ruling(sessions: &AgentSessions, label: &str, report: &HookReport, used: &UsedTool) -> Option<CallRuling> {
     let HookEvent::Used(_) = &report.event else { return None };
-    let unasked = || CallRuling::unasked(report.mode.as_deref().unwrap_or_default());
-    Some(sessions.allowed(label, &report.hash(&used.call)).unwrap_or_else(unasked))
+    let unasked = || CallRuling::from_mode(report.mode.as_deref().unwrap_or_default());
+    Some(sessions.take_ruling(label, &report.hash(&used.call)).unwrap_or_else(unasked))
 }
 
 /// Returns the name and the input under which a call is recorded that did not come here: as if it had.
-fn recorded<'a>(report: &HookReport, call: &'a ToolUse, shell_tool: &str) -> (&'a str, Value) {
+fn recorded_call<'a>(report: &HookReport, call: &'a ToolUse, shell_tool: &str) -> (&'a str, Value) {
     let Some(cmd) = call.command(shell_tool) else { return (&call.tool, call.input.clone()) };
     let mut input = json!({ "cmd": cmd, "session": report.session });
     if let Some(description) = call.input.get("description") {
@@ -210,14 +210,14 @@ fn activity_after(report: &HookReport, at: Timestamp, work: Option<AgentWork>) -
 }
 
 /// Returns which prompts were answered in the agent, as a report shows.
-fn answered(report: &HookReport) -> Option<AnsweredWhich> {
+fn answered_prompts(report: &HookReport) -> Option<AnsweredWhich> {
     match &report.event {
         HookEvent::Prompt(_) | HookEvent::OwnDialog => None,
         HookEvent::PromptAnswered(call) => Some(AnsweredWhich::Calls(vec![report.hash(call)])),
         HookEvent::Refused(refused) => Some(AnsweredWhich::Calls(vec![report.hash(&refused.call)])),
-        HookEvent::Used(_) | HookEvent::CallsEnded(_) => {
-            Some(AnsweredWhich::Calls(report.used().iter().map(|used| report.hash(&used.call)).collect()))
-        }
+        HookEvent::Used(_) | HookEvent::CallsEnded(_) => Some(AnsweredWhich::Calls(
+            report.used_tools().iter().map(|used| report.hash(&used.call)).collect(),
+        )),
         HookEvent::TurnBegan | HookEvent::TurnEnded => Some(AnsweredWhich::Of(report.subagent.clone())),
         HookEvent::Began | HookEvent::Ended => Some(AnsweredWhich::All),
     }

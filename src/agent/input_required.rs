@@ -51,7 +51,7 @@ impl<T> PendingQuestions<T> {
     }
 
     /// Returns the call that a client has sent again, and the answer to its question.
-    pub(super) fn answered(
+    pub(super) fn take_answer(
         &self,
         state: &str,
         responses: Option<InputResponses>,

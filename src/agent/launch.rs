@@ -14,6 +14,6 @@ pub fn serve(client: &Client, runtime: &Handle, sessions: &AgentSessions) {
         task.is_some_and(|task| task.started_by == Actor::Operator)
     };
     if client.task.as_ref().is_none_or(|task| task.is_agent || is_persons(task)) {
-        sessions.launched(client, runtime);
+        sessions.add_launch(client, runtime);
     }
 }

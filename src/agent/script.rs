@@ -93,7 +93,7 @@ pub enum ScriptWords {
 impl ScriptWords {
     /// Returns the line for a console that is drawn, or for one in plain lines.
     #[must_use]
-    pub fn told(&self, in_lines: bool) -> &str {
+    pub fn line(&self, in_lines: bool) -> &str {
         match self {
             Self::Same(line) | Self::Each { lines: line, .. } if in_lines => line,
             Self::Same(line) | Self::Each { keys: line, .. } => line,
@@ -246,7 +246,7 @@ mod tests {
                 assert!(known.contains(&name), "{name}");
             }
             let told = step.say.iter().chain(step.then.as_ref().map(|then| &then.hint));
-            for line in told.chain([&script.farewell]).flat_map(|told| [told.told(false), told.told(true)]) {
+            for line in told.chain([&script.farewell]).flat_map(|told| [told.line(false), told.line(true)]) {
                 // Must fit the narrowest supported screen, after its prefix.
                 assert!(line.chars().count() <= 72, "{line}");
             }

@@ -117,7 +117,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions, sto
         open: PendingQuestions::default(),
     };
     if let Some(client) = &client {
-        let label = &service.who(Some((&client.name, &client.version))).label;
+        let label = &service.identity(Some((&client.name, &client.version))).label;
         let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": label}});
         transport = transport.announcing(&told);
     }
@@ -176,7 +176,7 @@ impl AgentService {
             // An error of the protocol has no room for the notices of an answer: the next one has them.
             let called = tools::call_with_notices(&self.runtime, &caller, &name, input, None);
             let (answer, mut notices) = called.await;
-            AnswerNotices::recorded(&mut notices).await;
+            AnswerNotices::wait_for_record(&mut notices).await;
             let hint = match answer.envelope.outcome() {
                 CallOutcome::Error(error) => error.recovery_hint.as_deref(),
                 CallOutcome::Success(_) => None,
@@ -214,7 +214,7 @@ impl AgentService {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallInProgress, ErrorData> {
-        let Some((asked, answer)) = self.open.answered(state, request.input_responses) else {
+        let Some((asked, answer)) = self.open.take_answer(state, request.input_responses) else {
             return Err(ErrorData::invalid_params(
                 "this question is no longer open: send the call again",
                 None,
@@ -248,7 +248,7 @@ impl AgentService {
     /// from inside a managed task are not asked about: the agent would answer itself.
     async fn ask_person(&self, context: &RequestContext<RoleServer>, begun: &CallNumber) -> HeldCall {
         if let Some(way) = elicitation::way(context) {
-            let held = elicitation::held(&self.runtime, begun).await;
+            let held = elicitation::wait_for_hold(&self.runtime, begun).await;
             match way {
                 QuestionForm::Result if self.open.has_room(&held) => return held,
                 QuestionForm::Result => {}
@@ -267,11 +267,11 @@ impl AgentService {
     /// Returns the actor. The first request that identifies the client determines it.
     fn actor(&self, client: Option<&Implementation>) -> Actor {
         let named = client.map(|client| (client.name.as_str(), client.version.as_str()));
-        Actor::Agent(self.who(named).label.clone())
+        Actor::Agent(self.identity(named).label.clone())
     }
 
     /// Returns the agent's identity, determined by the first request that gives its program's name and version.
-    fn who(&self, client: Option<(&str, &str)>) -> &AgentIdentity {
+    fn identity(&self, client: Option<(&str, &str)>) -> &AgentIdentity {
         self.who.get_or_init(|| {
             let program = client.map_or_else(String::new, |(name, version)| label::program(name, version));
             let peer = AgentPeer {

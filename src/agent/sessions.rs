@@ -96,7 +96,7 @@ impl AgentSessions {
             chosen: said.label,
             profile,
         };
-        let wanted = wanted(&arrival, said.agent.map(AgentProgram::label).or(said.program));
+        let wanted = wanted_label(&arrival, said.agent.map(AgentProgram::label).or(said.program));
         let peer = |pid| AgentPeer { client: format!("{wanted} ({profile})"), pid, uid, profile };
         let mut sessions = self.lock();
         let at = place_of(&sessions, &arrival);
@@ -146,7 +146,7 @@ impl AgentSessions {
             chosen,
             profile: peer.profile,
         };
-        let wanted = wanted(&arrival, client);
+        let wanted = wanted_label(&arrival, client);
         let mut sessions = self.lock();
         // What is known of nobody's process belongs to nobody else.
         let at = place_of(&sessions, &arrival).filter(|_| arrival.process > 0);
@@ -166,7 +166,7 @@ impl AgentSessions {
     }
 
     /// Lists the process at the other end, which is about to become an agent, until it ends.
-    pub(super) fn launched(&self, client: &Client, runtime: &Handle) {
+    pub(super) fn add_launch(&self, client: &Client, runtime: &Handle) {
         let named = client.hello.client.as_ref().map(|client| client.name.as_str());
         let program = named.and_then(AgentProgram::routed_as);
         let arrival = Arrival {
@@ -178,7 +178,7 @@ impl AgentSessions {
             chosen: client.hello.label.as_deref(),
             profile: LAUNCH_PROFILE,
         };
-        let wanted = wanted(&arrival, program.map(AgentProgram::label).or(named));
+        let wanted = wanted_label(&arrival, program.map(AgentProgram::label).or(named));
         let client_name = format!("{wanted} (launched)");
         let (pid, uid) = (client.peer.pid, client.peer.uid);
         let peer = AgentPeer { client: client_name, pid, uid, profile: LAUNCH_PROFILE };
@@ -246,7 +246,7 @@ impl AgentSessions {
     }
 
     /// Notes that an agent asks its user about a call, or who has answered that.
-    pub(super) fn asked(&self, label: &str, hash: &str, by: CallRuling) {
+    pub(super) fn note_ruling(&self, label: &str, hash: &str, by: CallRuling) {
         let mut sessions = self.lock();
         let Some(session) = sessions.iter_mut().find(|session| session.label == label) else { return };
         match session.asked.iter_mut().find(|(known, _)| known == hash) {
@@ -270,7 +270,7 @@ impl AgentSessions {
     }
 
     /// Returns who allowed a call that is over, if its agent asked about it.
-    pub(super) fn allowed(&self, label: &str, hash: &str) -> Option<CallRuling> {
+    pub(super) fn take_ruling(&self, label: &str, hash: &str) -> Option<CallRuling> {
         let mut sessions = self.lock();
         let session = sessions.iter_mut().find(|session| session.label == label)?;
         let at = session.asked.iter().position(|(known, _)| known == hash)?;
@@ -303,7 +303,7 @@ fn enter(
 }
 
 /// Returns the label that an arrival would have if nobody had it: `named` is what its program is called.
-fn wanted(arrival: &Arrival<'_>, named: Option<&str>) -> String {
+fn wanted_label(arrival: &Arrival<'_>, named: Option<&str>) -> String {
     label::label(arrival.chosen, named, || program_name(arrival.process))
 }
 

@@ -176,12 +176,12 @@ impl McpTransport<RoleServer> for Transport {
                 Some(true) => SafeText::json(&results::with_server(serde_json::to_value(&message)?))?,
                 _ => SafeText::json(&message)?,
             };
-            AnswerNotices::recorded(&mut notices).await;
+            AnswerNotices::wait_for_record(&mut notices).await;
             let mut outbox = outbox.lock().await;
             outbox.push(&line);
             outbox.flush().await?;
             if let Some(notices) = notices {
-                notices.given();
+                notices.mark_delivered();
             }
             Ok(())
         }

@@ -8,14 +8,14 @@ use super::profile::AgentProfile;
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["cline"],
     start: started_here!("Cline"),
-    ..AgentProfile::started("Cline", SHELL)
+    ..AgentProfile::shell_only("Cline", SHELL)
 };
 
 const SHELL: OwnShell = OwnShell {
     // Its commands have a socket as their input.
     redirect: ShellRedirect::BashEnv { arguments: &[], has_input: true },
     trial: Some(TRIAL),
-    ..OwnShell::bash(EnvironmentMarks::named(""))
+    ..OwnShell::bash(EnvironmentMarks::of_program(""))
 };
 
 const TRIAL: Trial = Trial {

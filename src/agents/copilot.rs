@@ -41,7 +41,7 @@ const SHELL: OwnShell = OwnShell {
         session: Some("COPILOT_AGENT_SESSION_ID"),
         // What npm installed starts the program below itself.
         pid: Some("COPILOT_LOADER_PID"),
-        ..EnvironmentMarks::named("COPILOT_CLI")
+        ..EnvironmentMarks::of_program("COPILOT_CLI")
     })
 };
 

@@ -88,7 +88,7 @@ const SHELL: OwnShell = OwnShell {
             text: |_| TRIAL_SETTINGS.to_owned(),
         }),
     }),
-    ..OwnShell::bash(EnvironmentMarks::named("GEMINI_CLI"))
+    ..OwnShell::bash(EnvironmentMarks::of_program("GEMINI_CLI"))
 };
 
 const TRIAL_SETTINGS: &str = r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}"#;

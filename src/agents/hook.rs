@@ -140,7 +140,7 @@ impl HookReport {
     /// Returns the hash of a tool call in this session, 64 hexadecimal digits. An answer to one call is none to another.
     #[must_use]
     pub fn hash(&self, call: &ToolUse) -> String {
-        files::digest_of_parts([&self.session, &call.tool, &sorted(&call.input).to_string()])
+        files::digest_of_parts([&self.session, &call.tool, &sort_keys(&call.input).to_string()])
     }
 
     /// Returns what makes other calls in this session like this one, which the agent's `process` makes in a directory.
@@ -170,7 +170,7 @@ impl HookReport {
         (workdir, process): (&Path, u32),
     ) -> CallLikeness {
         let (how, text) = command.unwrap_or_default();
-        let (rest, process) = (sorted(rest).to_string(), process.to_string());
+        let (rest, process) = (sort_keys(rest).to_string(), process.to_string());
         let parts: [&[u8]; 7] = [
             self.session.as_bytes(),
             process.as_bytes(),
@@ -196,7 +196,7 @@ impl HookReport {
 
     /// Returns the calls that are over.
     #[must_use]
-    pub fn used(&self) -> &[UsedTool] {
+    pub fn used_tools(&self) -> &[UsedTool] {
         match &self.event {
             HookEvent::Used(used) => std::slice::from_ref(used),
             HookEvent::CallsEnded(used) => used,
@@ -230,14 +230,14 @@ impl ToolUse {
 }
 
 /// Returns a value with the keys of each object in order, so that the same input has the same text.
-fn sorted(value: &Value) -> Value {
+fn sort_keys(value: &Value) -> Value {
     match value {
         Value::Object(entries) => {
             let sorted: BTreeMap<&String, Value> =
-                entries.iter().map(|(key, value)| (key, sorted(value))).collect();
+                entries.iter().map(|(key, value)| (key, sort_keys(value))).collect();
             sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect()
         }
-        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Array(items) => items.iter().map(sort_keys).collect(),
         one => one.clone(),
     }
 }

@@ -12,7 +12,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     start: started_here!("Kilo"),
     loss: "Kilo's permissions for `bash` no longer apply",
     hook: Some(HOOK),
-    ..AgentProfile::started("Kilo", SHELL)
+    ..AgentProfile::shell_only("Kilo", SHELL)
 };
 
 /// It was opencode once, and runs the same plugins.
@@ -28,7 +28,10 @@ const HOOK: AgentHook = AgentHook {
 const SHELL: OwnShell = OwnShell {
     misses_signals: true,
     trial: Some(TRIAL),
-    ..OwnShell::bash(EnvironmentMarks { pid: Some("KILO_PID"), ..EnvironmentMarks::named("KILO_RUN_ID") })
+    ..OwnShell::bash(EnvironmentMarks {
+        pid: Some("KILO_PID"),
+        ..EnvironmentMarks::of_program("KILO_RUN_ID")
+    })
 };
 
 /// It was opencode once, and takes the same settings.

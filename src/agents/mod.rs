@@ -47,7 +47,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::config::quoted;
+use crate::config::quote;
 
 pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;
@@ -154,12 +154,12 @@ impl AgentProgram {
     /// Returns what leads it to our hook, if it can run that; `program` starts this program, and a plugin is at a path.
     #[must_use]
     pub fn hook_setup(self, program: &str, plugin: &Path) -> Option<HookSetup> {
-        let line = format!("{} hook {}", quoted(program), self.as_str());
+        let line = format!("{} hook {}", quote(program), self.as_str());
         Some(self.hook()?.entry.setup(&[program, "hook", self.as_str()], &line, plugin))
     }
 
     /// Returns the programs whose own shell can lead here.
-    pub fn routed() -> impl Iterator<Item = (Self, &'static OwnShell)> {
+    pub fn routed_programs() -> impl Iterator<Item = (Self, &'static OwnShell)> {
         Self::ALL.iter().filter_map(|agent| Some((*agent, agent.own_shell()?)))
     }
 

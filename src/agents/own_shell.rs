@@ -82,7 +82,7 @@ pub struct EnvironmentMarks {
 
 impl EnvironmentMarks {
     /// Returns the marks of a program that sets one variable.
-    pub(super) const fn named(program: &'static str) -> Self {
+    pub(super) const fn of_program(program: &'static str) -> Self {
         Self { program, for_model: None, session: None, pid: None }
     }
 }

@@ -124,7 +124,7 @@ mod tests {
     use crate::agents::AgentProgram;
 
     fn enforced(agent: Option<AgentProgram>, asked: &[PermissionLine]) -> EnforcedPermissions {
-        Permissions(asked).enforced(agent.and_then(|agent| agent.profile().session.as_ref()))
+        Permissions(asked).enforcement(agent.and_then(|agent| agent.profile().session.as_ref()))
     }
 
     fn asked(lines: &[(&str, PermissionRule)]) -> Vec<PermissionLine> {

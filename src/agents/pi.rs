@@ -16,7 +16,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["pi"],
     start: started_here!("pi"),
     hook: Some(hook::HOOK),
-    ..AgentProfile::started("pi", SHELL)
+    ..AgentProfile::shell_only("pi", SHELL)
 };
 
 const SHELL: OwnShell = OwnShell {
@@ -24,7 +24,7 @@ const SHELL: OwnShell = OwnShell {
     trial: Some(TRIAL),
     ..OwnShell::bash(EnvironmentMarks {
         session: Some("PI_SESSION_ID"),
-        ..EnvironmentMarks::named("PI_CODING_AGENT")
+        ..EnvironmentMarks::of_program("PI_CODING_AGENT")
     })
 };
 

@@ -80,7 +80,7 @@ impl AgentProfile {
     }
 
     /// Returns the profile of a program that is not connected over MCP, only started here.
-    pub(super) const fn started(name: &'static str, own_shell: OwnShell) -> Self {
+    pub(super) const fn shell_only(name: &'static str, own_shell: OwnShell) -> Self {
         Self { scopes: &[], own_shell: Some(own_shell), ..Self::terminal(name, |_| Vec::new()) }
     }
 

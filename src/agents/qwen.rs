@@ -43,7 +43,7 @@ const SHELL: OwnShell = OwnShell {
     trial: Some(TRIAL),
     ..OwnShell::bash(EnvironmentMarks {
         session: Some("QWEN_CODE_SESSION_ID"),
-        ..EnvironmentMarks::named("QWEN_CODE")
+        ..EnvironmentMarks::of_program("QWEN_CODE")
     })
 };
 

@@ -23,7 +23,7 @@ pub struct SessionPreset {
 
 impl Permissions<'_> {
     /// Returns what enforces these in a program, and what it does not enforce.
-    pub fn enforced(self, by: Option<&SessionPreset>) -> EnforcedPermissions {
+    pub fn enforcement(self, by: Option<&SessionPreset>) -> EnforcedPermissions {
         let is_enforced = |line: &&PermissionLine| match (by, PermissionKind::of(&line.kind)) {
             _ if line.rule == PermissionRule::Prompt => false,
             (Some(preset), Some(kind)) => (preset.enforces)(self, kind, &line.rule),

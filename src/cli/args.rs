@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use super::{child_flags, fields, order};
-use crate::config::quoted;
+use crate::config::quote;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, GROUPS, PlainDefault, RunFlags, find, parse_timeout};
 
@@ -44,7 +44,7 @@ enum Detail {
 /// # Errors
 /// When there is nothing to run: help was asked for, or the line is wrong.
 pub fn parse(argv: &[OsString]) -> Result<ArgMatches, clap::Error> {
-    let argv = &*order::ordered(argv);
+    let argv = &*order::move_flags(argv);
     let alone = grown(|command| if may_be_named(command, argv) { Detail::Arguments } else { Detail::None });
     alone.try_get_matches_from(argv).or_else(|_| tree_for(argv).try_get_matches_from(argv))
 }
@@ -158,7 +158,7 @@ fn examples(command: &Command) -> String {
     let typed = command.examples.iter().filter_map(|example| {
         let given = serde_json::from_str(example.input).ok()?;
         let words = command.words().map(str::to_owned).chain(fields::words(schema, &given));
-        let words: Vec<String> = words.map(|word| quoted(&word)).collect();
+        let words: Vec<String> = words.map(|word| quote(&word)).collect();
         Some(format!("\n  # {}\n  pilothouse {}", example.about, words.join(" ")))
     });
     let typed = typed.collect::<String>();
@@ -183,7 +183,7 @@ fn looks(clap: Clap) -> Clap {
 }
 
 /// Returns the command that was typed, or `None` if there was none.
-pub fn typed(matches: &ArgMatches) -> Option<TypedCommand<'_>> {
+pub fn typed_command(matches: &ArgMatches) -> Option<TypedCommand<'_>> {
     let mut path = String::new();
     let mut at = matches;
     while let Some((word, deeper)) = at.subcommand() {
@@ -342,7 +342,7 @@ mod tests {
     fn a_typed_command_is_found_with_its_flags() {
         let line = ["pilothouse", "task", "list", "--format", "table", "--timeout", "2s"];
         let matches = tree().try_get_matches_from(line).expect("parses");
-        let typed = typed(&matches).expect("a command");
+        let typed = typed_command(&matches).expect("a command");
         assert_eq!(typed.command.path, "task.list");
         assert_eq!(typed.args.get_one::<String>(OUTPUT).map(String::as_str), Some("table"));
         assert_eq!(typed.flags().expect("flags").timeout, Some(std::time::Duration::from_secs(2)));
@@ -352,7 +352,7 @@ mod tests {
     fn a_command_may_be_a_group_as_well() {
         let path = |line: &[&str]| {
             let matches = tree().try_get_matches_from(line).map_err(|error| error.to_string())?;
-            Ok::<_, String>(typed(&matches).map(|typed| typed.command.path.clone()))
+            Ok::<_, String>(typed_command(&matches).map(|typed| typed.command.path.clone()))
         };
         assert_eq!(path(&["pilothouse", "mcp", "--label", "x"]), Ok(Some("mcp".into())));
         assert_eq!(path(&["pilothouse", "mcp", "config", "zed"]), Ok(Some("mcp.config".into())));

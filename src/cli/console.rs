@@ -29,15 +29,15 @@ pub(super) async fn run(start: &ProgramStart) -> Result<ExitCode> {
     settings(start)?;
     if is_background(start) {
         let (operator, _) = start.access().join(true, attach).await?;
-        return attached(start, operator).await;
+        return show_attached(start, operator).await;
     }
     match open_or_join(start, false, attach).await? {
         ReachedRuntime::Opened(server) => embed(start, server, process::can_detach()).await.map(leave),
-        ReachedRuntime::Joined(operator) => attached(start, operator).await,
+        ReachedRuntime::Joined(operator) => show_attached(start, operator).await,
     }
 }
 
-async fn attached(start: &ProgramStart, operator: Operator) -> Result<ExitCode> {
+async fn show_attached(start: &ProgramStart, operator: Operator) -> Result<ExitCode> {
     if let Some(address) = Holder::of(&start.places).address()
         && address.config != start.places.config_dir
     {
@@ -96,7 +96,7 @@ pub(super) async fn embed_with(
     };
     server.close(closing(&shown)).await?;
     // All tasks have ended by now, so their outcomes are known.
-    shown.map(|exit| exit.told(&snapshot.borrow()))
+    shown.map(|exit| exit.with_summary(&snapshot.borrow()))
 }
 
 /// Leaves the terminal, which the console has already restored, and continues as a runtime without a console.
@@ -150,7 +150,11 @@ fn agents_here() -> Vec<&'static str> {
     let is_here = |agent: &AgentProgram| {
         agent.profile().programs.iter().any(|program| which::which_global(program).is_ok())
     };
-    AgentProgram::routed().map(|(agent, _)| agent).filter(is_here).map(AgentProgram::as_str).collect()
+    AgentProgram::routed_programs()
+        .map(|(agent, _)| agent)
+        .filter(is_here)
+        .map(AgentProgram::as_str)
+        .collect()
 }
 
 /// Returns the settings, or those that apply without any if they cannot be read.

@@ -139,7 +139,7 @@ impl DemoStage {
             OperatorAct::Deny(note) => {
                 let held = self.runtime.snapshot().borrow().gate.held.first().cloned()?;
                 let deny = Decision::Deny { note: note.clone() };
-                self.runtime.decide(held.shown(None), deny, None).await.ok()
+                self.runtime.decide(held.shown_call(None), deny, None).await.ok()
             }
             OperatorAct::Type(text) => {
                 let id = id.filter(|id| !has_person(id))?;
@@ -165,7 +165,7 @@ impl ScriptStage for DemoStage {
     fn say(&self, words: &ScriptWords, task: Option<&str>) {
         let task = task.and_then(|task| self.runtime.task(&task.parse().ok()?));
         let name = task.map(|task| format!("t{:02}", task.number)).unwrap_or_default();
-        let line = words.told(self.in_lines).replace("{task}", &name);
+        let line = words.line(self.in_lines).replace("{task}", &name);
         self.runtime.notice(format!("demo: {line}"), false);
     }
 

@@ -43,7 +43,7 @@ fn start() -> io::Result<u32> {
     let server = Command::new(std::env::current_exe()?)
         .args(["serve", "--detached"])
         .env_clear()
-        .envs(kept(std::env::vars_os()))
+        .envs(kept_variables(std::env::vars_os()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::inherit())
@@ -51,7 +51,9 @@ fn start() -> io::Result<u32> {
     Ok(server.id())
 }
 
-fn kept(all: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = (OsString, OsString)> {
+fn kept_variables(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
     let is_kept = |name: &OsStr| {
         let name = name.to_string_lossy();
         KEPT.contains(&&*name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
@@ -68,7 +70,7 @@ mod tests {
         let names =
             ["HOME", "LC_ALL", "XDG_STATE_HOME", "API_TOKEN", "LD_PRELOAD", "TMUX", "PILOTHOUSE_TASK_ID"];
         let all = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
-        let left: Vec<_> = kept(all).map(|(name, _)| name).collect();
+        let left: Vec<_> = kept_variables(all).map(|(name, _)| name).collect();
         assert_eq!(left, ["HOME", "LC_ALL", "XDG_STATE_HOME"]);
     }
 }

@@ -75,7 +75,7 @@ impl Host for ProcessHost {
     }
 
     fn places(&self) -> Result<Places, Failure> {
-        self.start().map(ProgramStart::served)
+        self.start().map(ProgramStart::served_places)
     }
 
     fn runtime_dirs(&self) -> Vec<PathBuf> {
@@ -124,7 +124,7 @@ impl Host for ProcessHost {
         self.is_private
     }
 
-    fn started(&self, runtime: &StartedRuntime) {
+    fn announce_runtime(&self, runtime: &StartedRuntime) {
         if let Ok(start) = self.start() {
             // A failure to report this is not a reason to fail.
             let _ = print::say(runtime.notice(&start.places));
@@ -136,7 +136,7 @@ impl Host for ProcessHost {
     }
 
     fn runtimes(&self) -> Vec<RunningRuntime> {
-        self.start().map(|start| RunningRuntime::all(&start.places.locks())).unwrap_or_default()
+        self.start().map(|start| RunningRuntime::list(&start.places.locks())).unwrap_or_default()
     }
 
     fn machine(&self) -> String {
@@ -147,7 +147,7 @@ impl Host for ProcessHost {
         probe::probe()
     }
 
-    fn promised(&self, task: &str) {
+    fn note_promise(&self, task: &str) {
         self.promised.lock().unwrap_or_else(PoisonError::into_inner).insert(task.to_owned());
     }
 

@@ -173,7 +173,7 @@ impl Field {
     }
 
     /// Returns the id of the flag for a field that needs none.
-    fn named(&self) -> String {
+    fn flag_id(&self) -> String {
         format!("--{}", self.flag())
     }
 
@@ -182,19 +182,19 @@ impl Field {
     fn args(&self) -> Vec<Arg> {
         let arg = Arg::new(self.name.clone());
         if !self.is_positional {
-            return vec![self.typed(arg.long(self.flag()), false)];
+            return vec![self.typed_arg(arg.long(self.flag()), false)];
         }
-        let arg = self.typed(arg, true);
+        let arg = self.typed_arg(arg, true);
         if self.name == WHOLE {
             return vec![arg];
         }
-        let named = Arg::new(self.named()).long(self.flag()).hide(true).conflicts_with(&self.name);
-        let instead = ["whole".to_owned(), SCHEMA.to_owned(), self.named()];
+        let named = Arg::new(self.flag_id()).long(self.flag()).hide(true).conflicts_with(&self.name);
+        let instead = ["whole".to_owned(), SCHEMA.to_owned(), self.flag_id()];
         let arg = if self.required { arg.required_unless_present_any(instead) } else { arg };
-        vec![arg, self.typed(named, false)]
+        vec![arg, self.typed_arg(named, false)]
     }
 
-    fn typed(&self, arg: Arg, is_positional: bool) -> Arg {
+    fn typed_arg(&self, arg: Arg, is_positional: bool) -> Arg {
         let help = self.schema["description"].as_str().unwrap_or_default().replace('\n', " ");
         let arg = arg.help(help).value_name(self.name.to_uppercase());
         match self.schema["type"].as_str() {
@@ -237,7 +237,7 @@ impl Field {
     }
 
     fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, FieldsError> {
-        let named = self.named();
+        let named = self.flag_id();
         let is_named = matches.try_contains_id(&named).unwrap_or_default();
         let id = if is_named { &named } else { &self.name };
         Ok(match self.schema["type"].as_str() {

@@ -43,7 +43,7 @@ pub(super) async fn run(start: &ProgramStart, input: &FleetInput) -> Result<Exit
     };
     let settled = snapshots.wait_for(|snapshot| is_settled(&snapshot.places));
     // With no runtimes there is nothing to wait for: the console says so, and shows the first one to appear.
-    let has_any = !input.hosts.is_empty() || !crate::link::RunningRuntime::all(&locks).is_empty();
+    let has_any = !input.hosts.is_empty() || !crate::link::RunningRuntime::list(&locks).is_empty();
     if has_any {
         let _ = tokio::time::timeout(FIRST, settled).await;
     }

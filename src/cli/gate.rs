@@ -47,7 +47,7 @@ async fn decide(
     verdict: AnswerValue,
 ) -> Result<GateDecided, Failure> {
     let operator =
-        attach_operator(&start.served(), start.cwd.clone()).await?.ok_or_else(|| input.absent())?;
+        attach_operator(&start.served_places(), start.cwd.clone()).await?.ok_or_else(|| input.absent())?;
     let question = waiting_gates(&operator).into_iter().find(|question| input.means(&question.origin));
     let question = question.ok_or_else(|| input.absent())?;
     let word = if verdict == AnswerValue::Approve { "approve" } else { "reject" };

@@ -57,7 +57,7 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 use serde_json::json;
 
 pub use self::answer::{Form, PrintedAnswer};
-pub use self::args::{TypedCommand, parse, typed};
+pub use self::args::{TypedCommand, parse, typed_command};
 use self::env::ProcessHost;
 pub use self::exec::stream;
 pub use self::program::event_line;
@@ -130,7 +130,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
         );
         return ExitCode::from(Code::Precondition.exit_code());
     }
-    match install_guards(&matches).and_then(|()| prepared(&matches)) {
+    match install_guards(&matches).and_then(|()| run_async(&matches)) {
         Ok(code) => code,
         Err(error) => {
             let _ = print::say(format_args!("{error:#}"));
@@ -179,13 +179,13 @@ fn has_nowhere_to_answer(matches: &ArgMatches) -> bool {
         let is_raw = matches!(typed.args.try_get_one::<bool>(child_flags::RAW), Ok(Some(true)));
         !is_raw && !matches!(typed.command.reach, CommandReach::Alone(_))
     };
-    process::has_no_output() && args::typed(matches).is_some_and(answers)
+    process::has_no_output() && args::typed_command(matches).is_some_and(answers)
 }
 
 /// Installs guard processes in any process that may host a runtime, before any thread is started.
 fn install_guards(matches: &ArgMatches) -> Result<()> {
     let is_set = |name: &str, args: &ArgMatches| matches!(args.try_get_one::<bool>(name), Ok(Some(true)));
-    let hosts = match args::typed(matches) {
+    let hosts = match args::typed_command(matches) {
         // A console attached to a background runtime hosts none.
         None => !is_background(),
         Some(TypedCommand { command, args }) => match command.path.as_str() {
@@ -218,7 +218,7 @@ fn is_background() -> bool {
 }
 
 /// Runs the command on an async runtime.
-fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
+fn run_async(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
     Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
     process::take_short_turns();
@@ -238,7 +238,7 @@ fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
 /// Returns whether a command does several things at once and therefore needs threads, as a runtime in this process
 /// does. One that sends a request and waits, or forwards lines, is faster without.
 fn has_many_jobs(matches: &ArgMatches) -> bool {
-    args::typed(matches).is_none_or(|typed| match typed.command.reach {
+    args::typed_command(matches).is_none_or(|typed| match typed.command.reach {
         CommandReach::Anywhere => typed.is_private(),
         CommandReach::Exec => true,
         CommandReach::Alone(_) => {
@@ -248,11 +248,11 @@ fn has_many_jobs(matches: &ArgMatches) -> bool {
 }
 
 async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
-    let typed = args::typed(matches);
+    let typed = args::typed_command(matches);
     let is_stream = typed.is_some_and(|typed| typed.command.reach == CommandReach::Exec);
     let is_private = typed.is_some_and(|typed| typed.is_private());
     let env = Arc::new(ProcessHost::new(is_stream, is_private));
-    let Some(typed) = typed else { return open(&settled(matches)?).await };
+    let Some(typed) = typed else { return open(&prepare_start(matches)?).await };
     let told_only = typed.args.get_flag(fields::SCHEMA)
         || typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe && !is_stream;
     match typed.command.reach {
@@ -292,7 +292,7 @@ async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode
         }
         _ => {}
     }
-    let start = settled(matches)?;
+    let start = prepare_start(matches)?;
     match typed.command.path.as_str() {
         "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,
         "config.edit" => edit::run(&start),
@@ -325,7 +325,7 @@ async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode
 
 /// Finds the workspace of a long-running command and opens its log.
 #[cfg_attr(not(feature = "console"), expect(unused_variables, unused_mut, reason = "for the console alone"))]
-fn settled(matches: &ArgMatches) -> Result<ProgramStart> {
+fn prepare_start(matches: &ArgMatches) -> Result<ProgramStart> {
     let mut start = ProgramStart::find()?;
     log::start(&start.places.state_dir)?;
     #[cfg(feature = "console")]

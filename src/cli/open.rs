@@ -29,5 +29,5 @@ pub(super) async fn run(start: &ProgramStart, input: &OpenInput) -> Result<ExitC
         return Err(eyre!("{} is being written; `pilothouse` opens its console", listed.name));
     }
     let recording = tokio::task::spawn_blocking(move || past::read(&listed.folder)).await??;
-    show(start, Operator::recorded(&recording), None).await.map(leave)
+    show(start, Operator::open_recording(&recording), None).await.map(leave)
 }

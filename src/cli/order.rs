@@ -10,7 +10,7 @@ use crate::dispatch::{COMMANDS, find};
 
 /// Returns the words with those flags of every command that stand before or between the words of a path moved behind
 /// it. The program's name comes first.
-pub(super) fn ordered(argv: &[OsString]) -> Cow<'_, [OsString]> {
+pub(super) fn move_flags(argv: &[OsString]) -> Cow<'_, [OsString]> {
     let (mut before, mut moved) = (Vec::new(), Vec::new());
     let mut path = String::new();
     let mut at = 1;
@@ -94,7 +94,7 @@ mod tests {
             ("p --schema command run", "p command run --schema"),
             ("p --private exec --ignore-errors", "p exec --private --ignore-errors"),
         ] {
-            assert_eq!(*ordered(&words(typed)), *words(read), "{typed}");
+            assert_eq!(*move_flags(&words(typed)), *words(read), "{typed}");
         }
     }
 
@@ -112,7 +112,7 @@ mod tests {
             "p -- --output json version",
             "p help task list",
         ] {
-            assert_eq!(*ordered(&words(line)), *words(line), "{line}");
+            assert_eq!(*move_flags(&words(line)), *words(line), "{line}");
         }
     }
 

@@ -20,7 +20,11 @@ pub(super) fn out(text: &SafeText) -> io::Result<()> {
 /// Writes data to standard output unchanged, for a file or another program; to a terminal as safe text.
 pub(super) fn data(text: &str) -> io::Result<()> {
     let text = text.trim_end_matches('\n');
-    if is_terminal() { write_out(SafeText::coloured(text).as_bytes()) } else { write_out(text.as_bytes()) }
+    if is_terminal() {
+        write_out(SafeText::with_colours(text).as_bytes())
+    } else {
+        write_out(text.as_bytes())
+    }
 }
 
 /// Copies a file to standard output, or to standard error, byte for byte.

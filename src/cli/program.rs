@@ -18,7 +18,7 @@ use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use crate::clock::millis;
 use crate::config::{Faults, LoadedSettings};
-use crate::dispatch::run_program::{RunInput, ended, refused};
+use crate::dispatch::run_program::{RunInput, end_response, refusal_response};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::Scripts;
@@ -74,14 +74,14 @@ pub(super) async fn run(
     };
     let view = RunView { start, style, is_seen, limit };
     if is_private {
-        return view.embedded(RuntimeServer::private(&start.places)?, request).await;
+        return view.run_embedded(RuntimeServer::private(&start.places)?, request).await;
     }
     let dial = |places: Places| async move { Scripts::dial(&places.agent_socket(), start.cwd.clone()).await };
     let (scripts, started) = start.access().join(true, dial).await?;
     if let Some(started) = started.filter(|_| !is_seen) {
         print::say(started.notice(&start.places))?;
     }
-    view.joined(scripts, request).await
+    view.run_joined(scripts, request).await
 }
 
 /// Returns whether the console opens to show it: on a terminal, or if the console's plain lines are requested.
@@ -110,14 +110,14 @@ type Done = (Result<RunOutcome, RunRefusal>, Option<CutReason>);
 
 impl RunView<'_> {
     /// Runs it in a runtime in this process.
-    async fn embedded(self, server: RuntimeServer, request: RunRequest) -> Result<ExitCode> {
+    async fn run_embedded(self, server: RuntimeServer, request: RunRequest) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
         let cancel = CancellationToken::new();
         let run = match ProgramRun::open(&server.runtime, request, Actor::Cli, events).await {
             Ok(run) => run,
             Err(error) => {
                 server.close(CloseReason::CommandOver).await?;
-                return Ok(finish(&refused(error.into(), io::stdin().is_terminal()), self.style));
+                return Ok(finish(&refusal_response(error.into(), io::stdin().is_terminal()), self.style));
             }
         };
         let going = run.go(cancel.clone());
@@ -130,7 +130,7 @@ impl RunView<'_> {
     }
 
     /// Runs it in the workspace's runtime.
-    async fn joined(self, mut scripts: Scripts, request: RunRequest) -> Result<ExitCode> {
+    async fn run_joined(self, mut scripts: Scripts, request: RunRequest) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
@@ -150,7 +150,7 @@ impl RunView<'_> {
     ) -> Result<Done> {
         let is_late = Arc::new(AtomicBool::new(false));
         let timer = self.limit.map(|limit| tokio::spawn(ended_after(limit, is_late.clone(), cancel.clone())));
-        let done = self.shown(server, going, received, cancel).await;
+        let done = self.show(server, going, received, cancel).await;
         if let Some(timer) = timer {
             timer.abort();
         }
@@ -160,7 +160,7 @@ impl RunView<'_> {
         Ok((done, late.or(cut)))
     }
 
-    async fn shown(
+    async fn show(
         &self,
         server: Option<&RuntimeServer>,
         going: impl Future<Output = Result<Result<RunOutcome, RunRefusal>>> + Send + 'static,
@@ -191,7 +191,7 @@ async fn look(start: &ProgramStart, server: Option<&RuntimeServer>) -> Result<()
     use crate::link::Operator;
     let operator = match server {
         Some(server) => Operator::local(server.runtime.clone(), start.cwd.clone()),
-        None => Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await?,
+        None => Operator::attach(&start.served_places().operator_socket(), start.cwd.clone()).await?,
     };
     super::console::show_program(start, operator).await.map(drop)
 }
@@ -211,14 +211,14 @@ async fn ended_after(limit: Duration, is_late: Arc<AtomicBool>, cancel: Cancella
 fn conclude((done, cut): Done, style: RunStyle) -> ExitCode {
     match done {
         Ok(outcome) => {
-            let code = finish(&ended(&outcome, cut), style);
+            let code = finish(&end_response(&outcome, cut), style);
             // For any other signal, use the shell's convention.
             match (outcome.how, cut) {
                 (RunEnd::Interrupted, Some(CutReason::Signal(signal))) => ExitCode::from(128 + signal),
                 _ => code,
             }
         }
-        Err(refusal) => finish(&refused(refusal, io::stdin().is_terminal()), style),
+        Err(refusal) => finish(&refusal_response(refusal, io::stdin().is_terminal()), style),
     }
 }
 

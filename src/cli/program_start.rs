@@ -23,7 +23,7 @@ pub(super) struct ProgramStart {
 
 impl ProgramStart {
     /// Returns the workspace's file locations; those of the runtime that serves it, if there is one.
-    pub(super) fn served(&self) -> Places {
+    pub(super) fn served_places(&self) -> Places {
         Holder::of(&self.places).places(&self.places)
     }
 

@@ -61,7 +61,7 @@ fn access(place: &str) -> Result<(Access, bool), Error> {
     // The locks are in the same folder for every workspace.
     let locks = Places::find(Path::new("/"), &around).map_err(|_| none())?.locks();
     let running =
-        RunningRuntime::all(&locks).into_iter().find(|running| running.id == place).ok_or_else(none)?;
+        RunningRuntime::list(&locks).into_iter().find(|running| running.id == place).ok_or_else(none)?;
     let RuntimeAddress { runtime, state, config, .. } = running.address;
     let places = Places {
         workspace: PathBuf::from("/"),

@@ -43,7 +43,7 @@ pub(super) fn host(start: &ProgramStart, name: &str) -> Result<RemoteHost, Error
     let run = places.runtime_dir.parent().unwrap_or(&places.runtime_dir);
     // Without a private folder for its socket, there is no OpenSSH master connection.
     let run = private_folder(run, 0o022).map_or(Path::new(""), |()| run);
-    RemoteHost::named(name, &hosts, run, &format!("{}@{}", user(), machine()))
+    RemoteHost::from_name(name, &hosts, run, &format!("{}@{}", user(), machine()))
 }
 
 /// Returns this machine's own name.

@@ -37,18 +37,19 @@ impl Rules {
     /// Reads the rules again whenever the file changes, until `close` is cancelled.
     pub(super) async fn follow(mut self, runtime: Handle, close: CancellationToken) {
         let mut watch = ConfigWatch::new(Some(&self.config));
-        let mut handed = runtime.handed();
+        let mut handed = runtime.handed_rules();
         loop {
             tokio::select! {
                 () = close.cancelled() => return,
-                () = watch.changed() => {}
+                () = watch.wait_for_change() => {}
                 Ok(()) = handed.changed() => {
                     let rules = handed.borrow_and_update().clone();
                     self.take_over(&runtime, rules).await;
                     continue;
                 }
             }
-            let settled = async { while tokio::time::timeout(SETTLING, watch.changed()).await.is_ok() {} };
+            let settled =
+                async { while tokio::time::timeout(SETTLING, watch.wait_for_change()).await.is_ok() {} };
             tokio::select! {
                 () = close.cancelled() => return,
                 () = settled => {}
@@ -86,12 +87,12 @@ impl Rules {
         let gone = self.now.iter().filter(|rule| !rules.contains(rule)).count();
         runtime.ask_by(rules.clone()).await;
         // A person must not miss that rules were removed: any process with their permissions can write the file.
-        runtime.notice(told(rules.len(), gone), gone > 0);
+        runtime.notice(change_notice(rules.len(), gone), gone > 0);
         self.now = rules;
     }
 }
 
-fn told(now: usize, gone: usize) -> String {
+fn change_notice(now: usize, gone: usize) -> String {
     let noun = if now == 1 { "approval rule holds" } else { "approval rules hold" };
     match gone {
         0 => format!("settings changed: {now} {noun} for new calls"),
@@ -101,11 +102,11 @@ fn told(now: usize, gone: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::change_notice;
 
     #[test]
     fn what_is_taken_away_is_said() {
-        assert_eq!(told(2, 0), "settings changed: 2 approval rules hold for new calls");
-        assert_eq!(told(1, 2), "settings changed: 2 removed, 1 approval rule holds for new calls");
+        assert_eq!(change_notice(2, 0), "settings changed: 2 approval rules hold for new calls");
+        assert_eq!(change_notice(1, 2), "settings changed: 2 removed, 1 approval rule holds for new calls");
     }
 }

@@ -54,7 +54,7 @@ pub(super) async fn until_ended(
     ending: &mut EndSignals,
     patience: Duration,
 ) -> Result<u8> {
-    let unneeded = unneeded(server.clients(), server.runtime.snapshot(), patience);
+    let unneeded = await_idle(server.clients(), server.runtime.snapshot(), patience);
     let (code, closing) = tokio::select! {
         signal = ending.wait() => (128 + signal, CloseReason::of_signal(signal)),
         () = unneeded => (0, CloseReason::Unneeded),
@@ -80,7 +80,7 @@ async fn open(start: &ProgramStart, detached: bool) -> Result<Option<RuntimeServ
 
 /// Waits until nobody has needed the runtime for `patience`: no task was live, no agent was at work, nobody was
 /// connected for longer than [`LOOK`], and there were no calls.
-async fn unneeded(
+async fn await_idle(
     mut clients: watch::Receiver<usize>,
     mut snapshot: watch::Receiver<Arc<Snapshot>>,
     patience: Duration,
@@ -128,7 +128,7 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
     let said = |effect: &str, text: &str| {
         answer::print(&Response::success(json!({ "effect": effect }), text.to_owned()), form)
     };
-    let operator = match Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await {
+    let operator = match Operator::attach(&start.served_places().operator_socket(), start.cwd.clone()).await {
         Ok(operator) => operator,
         Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
         Err(error) => return Err(error.into()),
@@ -143,7 +143,7 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         }
         Err(error) => return Err(error.into()),
     };
-    let mut connected = operator.connected();
+    let mut connected = operator.link_state();
     // It has ended its tasks, but until its process exits it could still accept a call, and lose it: the next command
     // must reach another runtime.
     let gone = async {
@@ -176,7 +176,7 @@ mod tests {
         let snapshots = watch::Sender::new(Arc::new(Snapshot::default()));
         let patience = Duration::from_secs(600);
         let started = Instant::now();
-        let ended = tokio::spawn(unneeded(clients.subscribe(), snapshots.subscribe(), patience));
+        let ended = tokio::spawn(await_idle(clients.subscribe(), snapshots.subscribe(), patience));
         sleep(Duration::from_secs(3_000)).await;
         clients.send_replace(0);
         for _ in 0..10 {
@@ -194,7 +194,7 @@ mod tests {
         let snapshots = watch::Sender::new(Arc::new(Snapshot::default()));
         let started = Instant::now();
         let patience = Duration::from_secs(600);
-        let ended = tokio::spawn(unneeded(clients.subscribe(), snapshots.subscribe(), patience));
+        let ended = tokio::spawn(await_idle(clients.subscribe(), snapshots.subscribe(), patience));
         let look = async |seconds: u64| {
             clients.send_replace(1);
             sleep(Duration::from_secs(seconds)).await;

@@ -39,13 +39,13 @@ impl EndSignals {
     pub(super) async fn wait(&mut self) -> u8 {
         tokio::select! {
             _ = self.terminate.recv() => 15,
-            () = received(&mut self.interrupt) => 2,
-            () = received(&mut self.hangup) => 1,
+            () = await_signal(&mut self.interrupt) => 2,
+            () = await_signal(&mut self.hangup) => 1,
         }
     }
 }
 
-async fn received(signal: &mut Option<Signal>) {
+async fn await_signal(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => pending().await,

@@ -21,13 +21,13 @@ pub(super) enum StdinLines {
 
 impl StdinLines {
     pub(super) fn new() -> Self {
-        watched().map_or_else(|| Self::Patient(tokio::io::stdin()), Self::Watched)
+        watch_stdin().map_or_else(|| Self::Patient(tokio::io::stdin()), Self::Watched)
     }
 }
 
 /// Watches standard input for readiness if it is a pipe or a socket; not a file, and not a terminal, which others
 /// read as well.
-fn watched() -> Option<AsyncFd<OwnedFd>> {
+fn watch_stdin() -> Option<AsyncFd<OwnedFd>> {
     let input = io::stdin().as_fd().try_clone_to_owned().ok()?;
     let kind = FileType::from_raw_mode(fstat(&input).ok()?.st_mode);
     if !matches!(kind, FileType::Fifo | FileType::Socket) {

@@ -36,7 +36,7 @@ pub use settings::{
     ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet, HostSettings, Mouse,
     OnAgentEnd, OnFailure, OnHangup, ProgramSettings, RuntimeMode, ServiceSettings, Settings, SideTerminal,
 };
-pub use shell_words::{Joint, joined_commands, quoted};
+pub use shell_words::{Joint, joined_commands, quote};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};
 pub use watch::ConfigWatch;
 pub use watch_rule::{Pattern, WatchRule};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::shell_words::{plain_words, quoted};
+use super::shell_words::{plain_words, quote};
 use crate::envelope::units::{Limit, Period};
 
 /// Who answers the sessions of a program.
@@ -95,7 +95,7 @@ impl SessionSettings {
     }
 
     /// Returns all answerers that may be used.
-    pub fn all(&self) -> impl Iterator<Item = &Answerer> {
+    pub fn answerers(&self) -> impl Iterator<Item = &Answerer> {
         let maps = [&self.agents, &self.models, &self.labels];
         [&self.by, &self.conditions].into_iter().chain(maps.into_iter().flat_map(BTreeMap::values))
     }
@@ -137,7 +137,7 @@ fn is_subject(text: &str) -> bool {
 
 impl Answerer {
     /// Returns the name to show to people: `a person`, `an agent`, `agent:LABEL`, the name of a program.
-    pub fn called(&self) -> String {
+    pub fn display_name(&self) -> String {
         match self {
             Self::Ask | Self::Same => "a person".to_owned(),
             Self::Mcp(None) => "an agent".to_owned(),
@@ -196,7 +196,7 @@ impl fmt::Display for Answerer {
             Self::Mcp(None) => f.write_str("mcp"),
             Self::Mcp(Some(label)) => write!(f, "mcp:{label}"),
             Self::Command(words) => {
-                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
                 f.write_str(&words.join(" "))
             }
         }

@@ -362,7 +362,7 @@ impl EnvSettings {
     }
 
     /// Returns the environment that commands inherit.
-    pub fn changed(&self, environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    pub fn apply(&self, environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
         let is_set = |name: &OsString| self.set.keys().any(|own| name == own.as_str());
         let is_kept = |name: &OsString| !is_set(name) && !self.drops(&name.to_string_lossy());
         let kept = environment.into_iter().filter(|(name, _)| is_kept(name));

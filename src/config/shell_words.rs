@@ -53,7 +53,7 @@ pub(super) fn plain_words(line: &str) -> Option<Vec<String>> {
 }
 
 /// Quotes a word, if necessary, so that a shell reads it as one word.
-pub fn quoted(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

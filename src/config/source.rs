@@ -96,7 +96,7 @@ impl Source {
     /// # Errors
     /// When it is not TOML.
     pub fn entries(&self) -> Result<Vec<SourceEntry>, Fault> {
-        let table = DeTable::parse(&self.text).map_err(|error| self.told(&error, &[]))?;
+        let table = DeTable::parse(&self.text).map_err(|error| self.parse_fault(&error, &[]))?;
         Ok(of_table(table.get_ref(), &LineStarts::of(&self.text)))
     }
 
@@ -111,13 +111,13 @@ impl Source {
         if !faults.is_empty() {
             return Err(Faults(faults));
         }
-        toml::from_str(&self.text).map_err(|error| Faults(vec![self.told(&error, &entries)]))
+        toml::from_str(&self.text).map_err(|error| Faults(vec![self.parse_fault(&error, &entries)]))
     }
 
     fn check(&self, entries: &[SourceEntry], schema: &Value, path: &str, faults: &mut Vec<Fault>) {
         let known = schema["properties"].as_object();
         for entry in entries {
-            let path = joined(path, &entry.key);
+            let path = key_path(path, &entry.key);
             let found = known.and_then(|known| known.get(&entry.key));
             let inner = found.unwrap_or(&schema["additionalProperties"]);
             if found.is_none() && (known.is_some() && !inner.is_object()) {
@@ -143,7 +143,7 @@ impl Source {
         }
     }
 
-    fn told(&self, error: &toml::de::Error, entries: &[SourceEntry]) -> Fault {
+    fn parse_fault(&self, error: &toml::de::Error, entries: &[SourceEntry]) -> Fault {
         let lines = LineStarts::of(&self.text);
         let at = error.span().map(|span| span.start);
         let key = at.map(|at| key_at(entries, at)).filter(|key| !key.is_empty());
@@ -216,7 +216,7 @@ fn key_at(entries: &[SourceEntry], at: usize) -> String {
     let inner = entries.iter().find_map(|entry| match &entry.node {
         Node::Table(inner) => {
             let key = key_at(inner, at);
-            (!key.is_empty()).then(|| joined(&entry.key, &key))
+            (!key.is_empty()).then(|| key_path(&entry.key, &key))
         }
         _ => None,
     });
@@ -224,6 +224,6 @@ fn key_at(entries: &[SourceEntry], at: usize) -> String {
     inner.or_else(own).unwrap_or_default()
 }
 
-fn joined(path: &str, key: &str) -> String {
+fn key_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -60,7 +60,7 @@ impl ConfigWatch {
     }
 
     /// Waits for a change.
-    pub async fn changed(&mut self) {
+    pub async fn wait_for_change(&mut self) {
         if self.changes.recv().await.is_none() {
             std::future::pending().await
         }

@@ -75,7 +75,7 @@ impl WatchRule {
     ///
     /// # Errors
     /// When the pattern is not valid; the text says why.
-    pub fn typed(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if ["fail", "failed", "exit"].contains(&text) {
             return Ok(Self { failed: true, ..Self::default() });
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_an_end_a_time_or_a_pattern() {
-        let says = |text| WatchRule::typed(text).map(|rule| rule.says());
+        let says = |text| WatchRule::parse(text).map(|rule| rule.says());
         assert_eq!(says(" fail "), Ok("it fails".to_owned()));
         assert_eq!(says("90s"), Ok("it is silent for 90 s".to_owned()));
         assert_eq!(says("2 min"), Ok("it is silent for 2 min".to_owned()));

@@ -291,7 +291,7 @@ impl ConsoleExit {
 
     /// Summarizes again, from the final state of a runtime that has since ended.
     #[must_use]
-    pub fn told(self, last: &Snapshot) -> Self {
+    pub fn with_summary(self, last: &Snapshot) -> Self {
         if matches!(self.runtime, RuntimeFate::Ends | RuntimeFate::Stopped) {
             Self::new(self.code, last, self.runtime)
         } else {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::command::{Danger, Example, LocalCommand};
 use super::context::CommandContext;
-use super::merge::{Format, unified};
+use super::merge::{Format, unified_diff};
 use super::response::Failure;
 use super::settings::invalid_settings;
 use crate::config::{ApprovalRule, FILE, Faults, LoadedSettings, STARTER_RULES, Source, read_own, write_own};
@@ -102,7 +102,7 @@ fn propose(cx: &CommandContext, input: &ApprovalsInput, writes: bool) -> Result<
     let merged = Format::Toml.add(&before, &json!({ "approvals": rules }));
     let merged = merged.map_err(|error| Failure::new(Code::Precondition, format!("{name}: {error}")))?.text;
     LoadedSettings::of(Some(&Source { name: name.clone(), text: merged.clone() }), &path).map_err(faulty)?;
-    let diff = unified(&name, &before, &merged);
+    let diff = unified_diff(&name, &before, &merged);
     if writes && !diff.is_empty() {
         write_own(&path, &merged).map_err(|error| Failure::internal(&error))?;
     }

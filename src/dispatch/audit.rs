@@ -114,11 +114,11 @@ pub(super) struct AuditShowInput {
     #[serde(default)]
     kind: Option<String>,
     /// How many of the newest rows to show.
-    #[serde(default = "shown")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn shown() -> usize {
+fn default_limit() -> usize {
     SHOWN
 }
 

@@ -110,11 +110,11 @@ impl LocalCommand for ConsequenceCommand {
             true => "What it would cost is not known.",
             false => "It would cost something; nothing was run.",
         };
-        Err(Failure::new(code, message).with_data(data).with_text(said(&found)))
+        Err(Failure::new(code, message).with_data(data).with_text(sentence_text(&found)))
     }
 
     fn text(_: &ConsequenceOutput) -> String {
-        said(&Consequence::default())
+        sentence_text(&Consequence::default())
     }
 }
 
@@ -133,7 +133,7 @@ fn code_of(found: &Consequence) -> Option<Code> {
 }
 
 /// Returns its sentences, one a line.
-fn said(found: &Consequence) -> String {
+fn sentence_text(found: &Consequence) -> String {
     let lines = found.sentences();
     lines.iter().map(|line| SafeText::line(line).to_string()).collect::<Vec<_>>().join("\n")
 }

@@ -59,13 +59,13 @@ impl CommandContext {
                 let PrivateRuntime { runtime, idempotency } = embedded.clone();
                 self.engine = Engine::Embedded(embedded);
                 let caller = Caller::new(Actor::Cli, self.host.cwd()?);
-                let caller = Caller { begun: cut.begun().clone(), ..caller };
-                cut.sent();
+                let caller = Caller { begun: cut.call_number().clone(), ..caller };
+                cut.mark_sent();
                 let answer = tools::call_once(&runtime, &caller, &idempotency, once, tool, input, cut).await;
                 let handle =
                     answer.envelope.result().and_then(|result| result.pointer("/task_handle/task_id"));
                 if let Some(task) = handle.and_then(Value::as_str) {
-                    self.host.promised(task);
+                    self.host.note_promise(task);
                 }
                 Ok(answer)
             }
@@ -129,7 +129,7 @@ impl CommandContext {
     ///
     /// # Errors
     /// When it cannot be reached.
-    pub async fn standing(&mut self) -> Result<Option<StatusCounts>, Failure> {
+    pub async fn status_counts(&mut self) -> Result<Option<StatusCounts>, Failure> {
         match self.ask(Act::Standing.on(Subject::Runtime)).await? {
             Ok(Reply::Standing(standing)) => Ok(Some(standing)),
             Err(Error::NoRuntime { .. }) => Ok(None),
@@ -188,7 +188,7 @@ impl CommandContext {
         };
         let (scripts, started) = access.join(true, dial).await.map_err(|error| link_failure(&error))?;
         if let Some(started) = started {
-            self.host.started(&started);
+            self.host.announce_runtime(&started);
         }
         self.engine = Engine::Joined(scripts);
         Ok(())

@@ -124,7 +124,7 @@ fn commands(cx: &CommandContext, plan: &CallPlan) -> Result<Vec<Value>, Failure>
 
 fn command(cx: &CommandContext, env: &EnvSettings, planned: &PlannedCommand) -> Result<Value, ToolError> {
     let variables = cx.host.variables().into_iter().map(|(name, value)| (OsString::from(name), value));
-    let variables = env.changed(variables.collect()).into_iter();
+    let variables = env.apply(variables.collect()).into_iter();
     let shell = environment::choose_shell(planned.shell.as_deref(), cx.host.variable("SHELL").as_deref());
     let terminals = if planned.tty { Terminals::Own } else { Terminals::None };
     let variables = environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set);

@@ -61,7 +61,7 @@ pub(super) async fn run_until(
         failure.retryable(true)
     };
     let mut response = Response::failure(failure);
-    response.meta.call = cut.begun().get().copied();
+    response.meta.call = cut.call_number().get().copied();
     response
 }
 

@@ -15,7 +15,7 @@ pub enum PlainDefault {
 
 impl PlainDefault {
     /// Returns it for the manifest: `true`, or the flag; `None` for never.
-    pub(super) fn told(self) -> Option<Value> {
+    pub(super) fn manifest_value(self) -> Option<Value> {
         match self {
             Self::Never => None,
             Self::Always => Some(json!(true)),

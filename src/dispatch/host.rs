@@ -68,7 +68,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Called when a runtime has been started for this command and will outlive it.
-    fn started(&self, _runtime: &StartedRuntime) {}
+    fn announce_runtime(&self, _runtime: &StartedRuntime) {}
 
     /// Returns the host with this name.
     ///
@@ -92,7 +92,7 @@ pub trait Host: Send + Sync {
     fn probe_terminal(&self) -> Option<Probe>;
 
     /// Called when the caller has been given the id of a task that ends with this process.
-    fn promised(&self, task: &str);
+    fn note_promise(&self, task: &str);
 
     /// Returns the completion script for a shell.
     fn completions(&self, shell: Shell) -> String;

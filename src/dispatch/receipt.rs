@@ -31,11 +31,11 @@ pub(super) struct ReceiptListInput {
     #[serde(default)]
     task_id: Option<String>,
     /// How many of the newest to list.
-    #[serde(default = "listed")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn listed() -> usize {
+fn default_limit() -> usize {
     LISTED
 }
 

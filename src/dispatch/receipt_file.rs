@@ -129,7 +129,7 @@ fn fetch(host: &Arc<dyn Host>, file: &str) -> Result<Vec<u8>, Failure> {
 }
 
 fn too_large(file: &str) -> Failure {
-    let message = format!("{} is larger than {LIMIT_BYTES} bytes, which no envelope is.", named(file));
+    let message = format!("{} is larger than {LIMIT_BYTES} bytes, which no envelope is.", source_name(file));
     Failure::new(Code::ArgError, message).with("field", "file").with("limit_bytes", LIMIT_BYTES)
 }
 
@@ -147,7 +147,7 @@ fn unreadable(file: &str, error: &io::Error) -> Failure {
 fn parse(bytes: &[u8], file: &str) -> Result<Envelope, Failure> {
     let given: Result<Value, _> = serde_json::from_slice(bytes);
     let refused = |detail: String| {
-        Failure::new(Code::ArgError, format!("{} is not a canonical envelope.", named(file)))
+        Failure::new(Code::ArgError, format!("{} is not a canonical envelope.", source_name(file)))
             .detail(detail)
             .with("field", "file")
             .fix(
@@ -162,7 +162,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<Envelope, Failure> {
     Envelope::deserialize(&given).map_err(|error| refused(error.to_string()))
 }
 
-fn named(file: &str) -> String {
+fn source_name(file: &str) -> String {
     if file == "-" { "Standard input".to_owned() } else { format!("The file {file}") }
 }
 

@@ -176,7 +176,7 @@ mod tests {
         fn probe_terminal(&self) -> Option<crate::dispatch::Probe> {
             None
         }
-        fn promised(&self, _task: &str) {}
+        fn note_promise(&self, _task: &str) {}
         fn completions(&self, _shell: Shell) -> String {
             String::new()
         }

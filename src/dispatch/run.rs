@@ -94,7 +94,7 @@ async fn call(
         Ok(answer) => of_answer(answer, accepted),
         Err(failure) => {
             let mut response = Response::failure(failure);
-            response.meta.call = cut.begun().get().copied();
+            response.meta.call = cut.call_number().get().copied();
             response
         }
     }

@@ -173,7 +173,7 @@ impl RunInput {
 }
 
 /// Returns the response to a run that was refused before any of it ran; `at_terminal` means that a person is present.
-pub fn refused(refusal: RunRefusal, at_terminal: bool) -> Response {
+pub fn refusal_response(refusal: RunRefusal, at_terminal: bool) -> Response {
     let code = match refusal.exit_code {
         3 => Code::NobodyAnswers,
         2 => Code::ProgramRefused,
@@ -197,7 +197,7 @@ pub fn refused(refusal: RunRefusal, at_terminal: bool) -> Response {
 }
 
 /// Returns the response to a run that has ended; `cut` is what ended it early, if anything.
-pub fn ended(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
+pub fn end_response(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
     let text = outcome.text();
     let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let ran = RunOutput {

@@ -21,7 +21,7 @@ pub(super) fn commands() -> impl Iterator<Item = Command> {
         ($($agent:literal)*) => { [$(Command::of::<StartAgent<$agent>>),*] };
     }
     let rows: [fn() -> Command; 24] = rows!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23);
-    let routed = AgentProgram::routed().map(|(agent, _)| agent as usize);
+    let routed = AgentProgram::routed_programs().map(|(agent, _)| agent as usize);
     routed.filter_map(move |agent| Some(rows.get(agent)?()))
 }
 

@@ -59,8 +59,8 @@ impl LocalCommand for Status {
     async fn run(cx: &mut CommandContext, input: StatusInput) -> Result<StatusOutput, Failure> {
         let places = cx.host.places()?;
         let (workspace, outside) = (&places.workspace, untold(&places.outside()));
-        let Some(standing) = cx.standing().await? else {
-            let text = format!("No runtime serves {}.{}", workspace.display(), told(outside));
+        let Some(standing) = cx.status_counts().await? else {
+            let text = format!("No runtime serves {}.{}", workspace.display(), outside_sentence(outside));
             // In plain text, a status line shows nothing, not even an error.
             let said = if input.short { String::new() } else { text.clone() };
             let data = json!({ "workspace": workspace, "outside": outside });
@@ -102,7 +102,7 @@ impl LocalCommand for Status {
 }
 
 /// Says how many commands ran without a runtime.
-fn told(outside: u64) -> String {
+fn outside_sentence(outside: u64) -> String {
     match outside {
         0 => String::new(),
         1 => " 1 command ran without one.".to_owned(),

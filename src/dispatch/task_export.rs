@@ -108,14 +108,14 @@ fn make(
     let task = recording.task(id).ok_or(std::io::ErrorKind::NotFound)?;
     let events: Vec<TaskEvent> =
         recording.events.iter().filter(|event| event.task == *id).map(|event| event.event.clone()).collect();
-    OutputExport { task, events: &events, typed: typed(recording, id), rows, palette }.make(form)
+    OutputExport { task, events: &events, typed: typed_texts(recording, id), rows, palette }.make(form)
 }
 
 /// Returns the texts that callers typed into a task and that it accepted.
-fn typed(recording: &Recording, id: &TaskId) -> Vec<String> {
+fn typed_texts(recording: &Recording, id: &TaskId) -> Vec<String> {
     let records = recording.calls.values().map(|call| &call.record);
     records
         .filter(|record| record.input["task_id"] == id.as_str())
-        .filter_map(|record| record.typed())
+        .filter_map(|record| record.typed_text())
         .collect()
 }

@@ -52,13 +52,13 @@ impl LocalCommand for TaskUndo {
     type Output = TaskUndone;
 
     async fn run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<TaskUndone, Failure> {
-        let report = asked(cx, &input, false).await?;
+        let report = ask_runtime(cx, &input, false).await?;
         let UndoReport { steps: files, together, redo, .. } = report;
         Ok(TaskUndone { task_id: input.task_id, files, together, redo })
     }
 
     async fn dry_run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<Value, Failure> {
-        let report = asked(cx, &input, true).await?;
+        let report = ask_runtime(cx, &input, true).await?;
         let effect = if input.redo { "would_redo" } else { "would_undo" };
         let mut told = json!({"effect": effect, "task_id": input.task_id, "files": report.steps, "limits": UndoReport::LIMITS});
         if !report.together.is_empty() {
@@ -87,7 +87,11 @@ impl LocalCommand for TaskUndo {
 }
 
 /// Asks the runtime. What cannot be done as a whole is refused as a whole.
-async fn asked(cx: &mut CommandContext, input: &TaskUndoInput, is_dry: bool) -> Result<UndoReport, Failure> {
+async fn ask_runtime(
+    cx: &mut CommandContext,
+    input: &TaskUndoInput,
+    is_dry: bool,
+) -> Result<UndoReport, Failure> {
     let request = UndoRequest { task: input.task_id.clone(), is_redo: input.redo, is_dry };
     let report = cx.undo(request).await?;
     match report.refused.is_empty() {

@@ -11,7 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::named::{beneath, open_folder, reopened};
+use super::named::{beneath, open_folder, reopen};
 
 /// A folder held open.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ impl HeldFolder {
     ///
     /// # Errors
     /// If it cannot be locked.
-    pub fn locked(self) -> io::Result<Self> {
-        let folder = reopened(&self.0)?;
+    pub fn lock(self) -> io::Result<Self> {
+        let folder = reopen(&self.0)?;
         loop {
             match flock(&folder, FlockOperation::LockExclusive) {
                 Err(Errno::INTR) => {}
@@ -59,7 +59,7 @@ impl HeldFolder {
     /// # Errors
     /// If it cannot be locked now.
     pub fn try_locked(self) -> io::Result<Self> {
-        let folder = reopened(&self.0)?;
+        let folder = reopen(&self.0)?;
         flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self(folder))
     }

@@ -140,7 +140,7 @@ pub(super) fn open_folder(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
 }
 
 /// Opens a folder that is held by its path alone once more, so that it can be locked.
-pub(super) fn reopened(folder: impl AsFd) -> io::Result<std::os::fd::OwnedFd> {
+pub(super) fn reopen(folder: impl AsFd) -> io::Result<std::os::fd::OwnedFd> {
     Ok(openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 

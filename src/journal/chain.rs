@@ -151,7 +151,7 @@ pub(super) fn read(line: &[u8]) -> ChainLine {
             None => ChainLine::Invalid,
         },
         // A flipped digit is damage: another version is only believed if the line's hash is valid.
-        Some(other) if hashed(line).is_some() => ChainLine::Version(other),
+        Some(other) if split_hash(line).is_some() => ChainLine::Version(other),
         _ => ChainLine::Invalid,
     }
 }
@@ -163,7 +163,7 @@ fn version(line: &[u8]) -> Option<u64> {
 }
 
 /// Returns the hashed part and its hash, if they match.
-fn hashed(line: &[u8]) -> Option<(&[u8], Hash)> {
+fn split_hash(line: &[u8]) -> Option<(&[u8], Hash)> {
     let end = line.len().checked_sub(BEFORE_HASH.len() + HEX + AFTER_HASH.len())?;
     let (body, rest) = line.split_at(end);
     let hex = rest.strip_prefix(BEFORE_HASH)?.strip_suffix(AFTER_HASH)?;
@@ -172,7 +172,7 @@ fn hashed(line: &[u8]) -> Option<(&[u8], Hash)> {
 }
 
 fn valid(line: &[u8]) -> Option<(LineHeader, Hash)> {
-    let (_, hash) = hashed(line)?;
+    let (_, hash) = split_hash(line)?;
     Some((serde_json::from_slice(line).ok()?, hash))
 }
 

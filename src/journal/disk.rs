@@ -120,7 +120,7 @@ pub(super) mod blocking {
         }
 
         /// Returns how many calls have had to wait.
-        pub(crate) fn held(&self) -> usize {
+        pub(crate) fn wait_count(&self) -> usize {
             self.0.0.lock().expect("block").1
         }
 
@@ -238,7 +238,7 @@ pub(super) mod failing {
         }
 
         /// Returns how often the failing call was made.
-        pub(in crate::journal) fn made(&self) -> usize {
+        pub(in crate::journal) fn call_count(&self) -> usize {
             self.seen.lock().expect("seen").get(&self.call).copied().unwrap_or_default()
         }
 

@@ -32,7 +32,7 @@ impl LineFile {
     ///
     /// # Errors
     /// If it cannot be read or truncated.
-    pub fn repaired(disk: &dyn Disk, file: File, path: &Path) -> io::Result<(Self, Vec<u8>)> {
+    pub fn repair(disk: &dyn Disk, file: File, path: &Path) -> io::Result<(Self, Vec<u8>)> {
         let mut bytes = files::read(path, OWN, MOST_BYTES)?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
         if whole < bytes.len() {

@@ -112,7 +112,7 @@ impl RowQueue {
     }
 
     /// Returns for how long the writer has been stalled, if it is.
-    pub(super) fn stalled(&self, now: Duration) -> Option<Duration> {
+    pub(super) fn stall_time(&self, now: Duration) -> Option<Duration> {
         let since = self.state.busy.load(Ordering::Relaxed).checked_sub(1)?;
         Some(now.saturating_sub(Duration::from_millis(since))).filter(|stood| *stood >= STALL)
     }

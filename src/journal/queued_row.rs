@@ -38,7 +38,7 @@ impl PendingRow {
     ///
     /// # Errors
     /// If it could not be written: what it announces must then not happen.
-    pub async fn written(self) -> Result<(), JournalError> {
+    pub async fn wait(self) -> Result<(), JournalError> {
         self.0.await.map_err(|_| JournalError::Closed)?.map_err(JournalError::Append)
     }
 }

@@ -159,7 +159,7 @@ impl JournalReader {
     }
 
     /// Returns where the valid part ends, once everything is read.
-    pub(super) fn reached(&self) -> ValidEnd {
+    pub(super) fn valid_end(&self) -> ValidEnd {
         ValidEnd { seq: self.known.last(), hash: self.known.last_hash(), segment: self.number }
     }
 

@@ -95,8 +95,8 @@ impl Journal {
     }
 
     /// Returns for how long the disk has not responded to the writer, once that is long enough to report.
-    pub fn stalled(&self) -> Option<Duration> {
-        self.queue.stalled(self.clock.now().mono)
+    pub fn stall_time(&self) -> Option<Duration> {
+        self.queue.stall_time(self.clock.now().mono)
     }
 
     /// Appends a row and waits until it counts as written; before that, waits for room in the queue. A row is an
@@ -105,7 +105,7 @@ impl Journal {
     /// # Errors
     /// If the row could not be written: what it announces must then not happen.
     pub async fn append(&self, row: &impl Serialize, durability: Durability) -> Result<(), JournalError> {
-        self.begin_append(row, durability).await?.written().await
+        self.begin_append(row, durability).await?.wait().await
     }
 
     /// Like [`append`](Self::append), but returns once the row is in the queue.

@@ -60,7 +60,7 @@ pub(super) fn repair_with(
     if let Some(version) = reader.newer_version() {
         return Err(JournalError::Version { recording: recording.to_owned(), version });
     }
-    let reached = reader.reached();
+    let reached = reader.valid_end();
     let number = layout::segments(recording).map_err(JournalError::io("list", recording))?.last().copied();
     let mut repaired = RepairReport { problems, ..RepairReport::default() };
     // Whatever follows the last valid line, torn or changed, is not part of the chain.

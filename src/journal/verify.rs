@@ -77,7 +77,7 @@ pub fn verify(recording: &Path) -> Result<VerifyReport, JournalError> {
             }
         }
     }
-    let reached = reader.reached();
+    let reached = reader.valid_end();
     problems.retain(|problem| {
         let is_pruned = problem.kind == ProblemKind::Missing && problem.first == 1 && problem.last <= pruned;
         // The end of a live recording is being written.
@@ -119,7 +119,7 @@ fn is_loss(kind: ProblemKind) -> bool {
 /// Compares the end of what was read, row `seq`, with the last synced head: the chain alone cannot show that its end
 /// was cut off, and without the head nothing can.
 pub(super) fn end_of(reader: &JournalReader, head: Option<ChainHead>, seq: u64) -> Option<Problem> {
-    let segment = layout::segment_name(reader.reached().segment);
+    let segment = layout::segment_name(reader.valid_end().segment);
     let problem =
         |kind, first, last| Some(Problem { kind, first, last, segment: segment.clone(), offset: 0 });
     let Some(head) = head else {

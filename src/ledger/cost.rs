@@ -61,13 +61,13 @@ pub async fn consequences(program: &Path, requests: Vec<ConsequenceRequest>) -> 
     let (count, mut command) = (requests.len(), Command::new(program));
     command.arg(COMPUTE).env_clear().current_dir("/").stderr(Stdio::null());
     // Whoever asked may be gone before all is cleared away.
-    let all = tokio::spawn(computed(command, requests));
+    let all = tokio::spawn(compute_in_process(command, requests));
     all.await
         .unwrap_or_else(|_| vec![Consequence::unknown("any of it: it could not be looked through"); count])
 }
 
 /// Has it computed by a process that this command starts.
-async fn computed(mut command: Command, requests: Vec<ConsequenceRequest>) -> Vec<Consequence> {
+async fn compute_in_process(mut command: Command, requests: Vec<ConsequenceRequest>) -> Vec<Consequence> {
     let count = requests.len();
     let unknown = |why: &str| vec![Consequence::unknown(format!("any of it: {why}")); count];
     if requests.is_empty() {
@@ -308,7 +308,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("cat > /dev/null; {script}")]);
         let since = Instant::now();
-        let found = computed(command, requests).await;
+        let found = compute_in_process(command, requests).await;
         (found.iter().map(Consequence::sentences).collect(), since.elapsed())
     }
 

@@ -112,7 +112,7 @@ pub(super) fn blob_id(bytes: u64, mut held: impl Read) -> io::Result<String> {
 
 /// Says of those of the files that a process has open for writing, or mapped for it, which process that is. Where the kernel
 /// gives no leases, processes of other users and of other machines are not seen.
-pub(super) fn written<'a>(
+pub(super) fn find_writers<'a>(
     top: &HeldFolder,
     paths: impl Iterator<Item = &'a Path>,
 ) -> io::Result<BTreeMap<PathBuf, String>> {

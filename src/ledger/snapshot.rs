@@ -88,9 +88,9 @@ pub async fn take(
         // Without this flag, git would ask the git of a nested repository, which has a configuration of its own.
         (Some(_), None) => {
             let differ = ["diff-files", "--ignore-submodules=all", "-z", "--name-only"];
-            (paths(&git.run(&differ, &[], by).await?), others(git, by).await?)
+            (paths(&git.run(&differ, &[], by).await?), untracked_files(git, by).await?)
         }
-        (None, _) => (BTreeSet::new(), others(git, by).await?),
+        (None, _) => (BTreeSet::new(), untracked_files(git, by).await?),
     };
     let (known, others) = listed;
     let (top, folder, starts) = (git.top().to_owned(), git.folder().to_owned(), git.starts().clone());
@@ -134,7 +134,7 @@ fn has_no_rules(moved: &BTreeSet<PathBuf>) -> bool {
 }
 
 /// Lists files that git does not know.
-async fn others(git: &PrivateGit, by: Instant) -> Result<BTreeSet<PathBuf>, GitFailure> {
+async fn untracked_files(git: &PrivateGit, by: Instant) -> Result<BTreeSet<PathBuf>, GitFailure> {
     Ok(paths(&git.run(&["ls-files", "-z", "--others", "--exclude-standard"], &[], by).await?))
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::current_file::{CurrentFile, blob_id, written};
+use super::current_file::{CurrentFile, blob_id, find_writers};
 use super::difference::{FileDifference, FileState, Found};
 use super::program::{GitFailure, PrivateGit};
 use super::rights::FileRights;
@@ -79,7 +79,7 @@ impl UndoFacts {
 
     /// Returns what it takes to bring back what an undo of it has taken.
     #[must_use]
-    pub fn reversed(self) -> Self {
+    pub fn reverse(self) -> Self {
         let files = self.files.into_iter().map(|(path, file)| (path, file.swap())).collect();
         let folders = self.folders.into_iter().map(|(path, folder)| (path, folder.swap())).collect();
         Self { files, folders, ..self }
@@ -169,7 +169,7 @@ impl UndoDraft {
             }
         }
         let replaced = todo.iter().filter(|(_, _, now)| now.is_some()).map(|(path, ..)| path.as_path());
-        let open = written(&top, replaced).map_err(|error| vec![error.to_string()])?;
+        let open = find_writers(&top, replaced).map_err(|error| vec![error.to_string()])?;
         problems.extend(open.iter().map(|(path, who)| in_use(path, who)));
         let draft = Self { at, top, facts: facts.clone(), todo, rests, asides };
         problems.extend(draft.obstacles());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, StatxFlags, renameat_with, statx};
 
-use super::current_file::{CurrentFile, place, written};
+use super::current_file::{CurrentFile, find_writers, place};
 use super::rights::FileRights;
 use super::undo::in_use;
 use crate::files::{self, HeldFolder, path_text};
@@ -100,7 +100,7 @@ pub struct UndoPlan {
 impl UndoPlan {
     /// Returns what is to be done, a line for each file.
     #[must_use]
-    pub fn told(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let line = |step: &UndoStep| match step.to {
             UndoTarget::Gone => format!("remove {}", path_text(&step.path)),
             UndoTarget::File(..) | UndoTarget::Link(..) => format!("put back {}", path_text(&step.path)),
@@ -144,7 +144,7 @@ impl UndoPlan {
         come: &mut dyn FnMut(&Path, UndoMoment),
     ) -> Result<(), String> {
         for folder in &self.asides {
-            self.make_aside(folder).map_err(named(folder))?;
+            self.make_aside(folder).map_err(path_error(folder))?;
         }
         for (path, aside, found) in &self.rests {
             self.discard(aside, found)?;
@@ -153,12 +153,13 @@ impl UndoPlan {
         let (gone, back): (Vec<&UndoStep>, Vec<&UndoStep>) =
             self.steps.iter().partition(|step| matches!(step.to, UndoTarget::Gone));
         for step in &back {
-            let made = self.make(step, &mut |moment| come(&step.path, moment)).map_err(named(&step.path))?;
+            let made =
+                self.make(step, &mut |moment| come(&step.path, moment)).map_err(path_error(&step.path))?;
             done.push(DoneStep::Made(step.aside.clone(), Box::new(made)));
         }
         for step in gone {
             self.rename(done, (&step.path, &step.aside), RenameFlags::NOREPLACE)
-                .map_err(named(&step.path))?;
+                .map_err(path_error(&step.path))?;
             come(&step.path, UndoMoment::Exchanged);
         }
         // Also those above a file that an undo had removed when it was cut off.
@@ -167,21 +168,23 @@ impl UndoPlan {
             come(path, UndoMoment::FoldersRemoved);
         }
         for step in back {
-            self.make_folders(done, &step.path).map_err(named(&step.path))?;
+            self.make_folders(done, &step.path).map_err(path_error(&step.path))?;
             come(&step.path, UndoMoment::FoldersMade);
             let flags = if step.found.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
-            self.rename(done, (&step.aside, &step.path), flags).map_err(named(&step.path))?;
+            self.rename(done, (&step.aside, &step.path), flags).map_err(path_error(&step.path))?;
             come(&step.path, UndoMoment::Exchanged);
         }
         // From here on, nobody can open by its name what was there.
         let replaced = || self.steps.iter().filter_map(|step| Some((step, step.found.as_ref()?)));
-        let open = written(&self.top, replaced().map(|(step, _)| step.aside.as_path()));
+        let open = find_writers(&self.top, replaced().map(|(step, _)| step.aside.as_path()));
         let open = open.map_err(|error| error.to_string())?;
         for (step, found) in replaced() {
             if let Some(who) = open.get(&step.aside) {
                 return Err(in_use(&step.path, who));
             }
-            if CurrentFile::read(&self.top, &step.aside).map_err(named(&step.path))?.as_ref() != Some(found) {
+            if CurrentFile::read(&self.top, &step.aside).map_err(path_error(&step.path))?.as_ref()
+                != Some(found)
+            {
                 return Err(format!("{}: it was changed meanwhile", path_text(&step.path)));
             }
         }
@@ -191,8 +194,8 @@ impl UndoPlan {
     /// Removes what files were replaced with others, or are to be gone.
     fn remove_what_was_there(&self, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<(), String> {
         for step in self.steps.iter().filter(|step| step.found.is_some()) {
-            let (folder, name) = place(&self.top, &step.aside).map_err(named(&step.aside))?;
-            folder.remove_file(name).map_err(named(&step.aside))?;
+            let (folder, name) = place(&self.top, &step.aside).map_err(path_error(&step.aside))?;
+            folder.remove_file(name).map_err(path_error(&step.aside))?;
             come(&step.path, UndoMoment::Removed);
         }
         Ok(())
@@ -203,14 +206,14 @@ impl UndoPlan {
         let back = |step| match step {
             DoneStep::Made(aside, made) => self.discard(&aside, &made).err(),
             DoneStep::Renamed(from, to, flags) => {
-                self.rename(&mut Vec::new(), (&to, &from), flags).map_err(named(&from)).err()
+                self.rename(&mut Vec::new(), (&to, &from), flags).map_err(path_error(&from)).err()
             }
             DoneStep::FolderMade(path) => {
                 let removed = place(&self.top, &path).and_then(|(above, name)| above.remove_folder(name));
-                removed.map_err(named(&path)).err()
+                removed.map_err(path_error(&path)).err()
             }
             DoneStep::FolderRemoved(path, rights) => {
-                self.make_folder(&path, Some(&rights)).map_err(named(&path)).err()
+                self.make_folder(&path, Some(&rights)).map_err(path_error(&path)).err()
             }
         };
         done.into_iter().rev().filter_map(back).collect()
@@ -218,15 +221,15 @@ impl UndoPlan {
 
     /// Removes a file that waits, unless somebody has written to it.
     fn discard(&self, aside: &Path, known: &CurrentFile) -> Result<(), String> {
-        let open = written(&self.top, [aside].into_iter()).map_err(named(aside))?;
+        let open = find_writers(&self.top, [aside].into_iter()).map_err(path_error(aside))?;
         if let Some(who) = open.get(aside) {
             return Err(in_use(aside, who));
         }
-        if CurrentFile::read(&self.top, aside).map_err(named(aside))?.as_ref() != Some(known) {
+        if CurrentFile::read(&self.top, aside).map_err(path_error(aside))?.as_ref() != Some(known) {
             return Err(format!("{}: somebody has written to it", path_text(aside)));
         }
-        let (folder, name) = place(&self.top, aside).map_err(named(aside))?;
-        folder.remove_file(name).map_err(named(aside))
+        let (folder, name) = place(&self.top, aside).map_err(path_error(aside))?;
+        folder.remove_file(name).map_err(path_error(aside))
     }
 
     /// Makes the folder in which files wait, or makes sure that it is a private one.
@@ -331,7 +334,7 @@ impl UndoPlan {
 }
 
 /// Says of which path an error is.
-fn named(path: &Path) -> impl Fn(io::Error) -> String {
+fn path_error(path: &Path) -> impl Fn(io::Error) -> String {
     move |error| format!("{}: {error}", path_text(path))
 }
 

@@ -40,7 +40,7 @@ impl CallSession<'_> {
         while self.next.is_none() {
             tokio::select! {
                 answer = &mut call => return Ok(Some(answer)),
-                () = &mut slow, if !is_told => match self.cut.begun().get() {
+                () = &mut slow, if !is_told => match self.cut.call_number().get() {
                     Some(seq) => {
                         is_told = true;
                         let begun = ServerMessage::Begun { id: self.id, seq: *seq };
@@ -122,7 +122,7 @@ mod tests {
             let mut reader = LineReader::new(reader, MAX_FRAME).into_reader();
             let (cut, is_over) = (CutHandle::default(), Cell::new(false));
             let call = async {
-                let reason = cut.asked().await;
+                let reason = cut.wait_for_cut().await;
                 tokio::task::yield_now().await;
                 is_over.set(true);
                 answer(reason)

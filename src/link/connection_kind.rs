@@ -21,7 +21,7 @@ pub enum ConnectionKind {
 
 impl ConnectionKind {
     /// Says how many there are, up to the name of what they are connected to.
-    pub(super) fn stands(self, limit: usize) -> String {
+    pub(super) fn count_phrase(self, limit: usize) -> String {
         match self {
             Self::Console => format!("{limit} consoles are attached to"),
             Self::All => format!("{limit} agents and scripts are connected to"),

@@ -102,7 +102,7 @@ pub enum Error {
         reason: String,
     },
     /// The program that carries a connection to another machine did not reach it, or lost the connection.
-    #[error("{host}: {}", why.told(host))]
+    #[error("{host}: {}", why.describe(host))]
     Carried {
         /// The machine or container.
         host: String,
@@ -121,7 +121,7 @@ pub enum Error {
         name: String,
     },
     /// The connection limit is reached, and no connection was closed while this one waited.
-    #[error("{} this runtime, which is the limit: {}", of.stands(*limit), of.remedy())]
+    #[error("{} this runtime, which is the limit: {}", of.count_phrase(*limit), of.remedy())]
     TooManyConnections {
         /// The limit.
         limit: usize,
@@ -187,7 +187,7 @@ impl Error {
     /// Returns the error with its cause if there is one; without the machine's name, which is shown next to it.
     pub(super) fn with_cause(&self) -> String {
         if let Self::Carried { host, why } = self {
-            return why.told(host);
+            return why.describe(host);
         }
         match std::error::Error::source(self) {
             Some(cause) => format!("{self}: {cause}"),

@@ -63,7 +63,7 @@ impl Frame {
         reader: &mut (impl AsyncRead + Unpin),
         limit: usize,
     ) -> Result<Option<Self>, Error> {
-        let Some(length) = Self::announced(reader, limit).await? else { return Ok(None) };
+        let Some(length) = Self::read_length(reader, limit).await? else { return Ok(None) };
         let mut payload = vec![0; length];
         reader.read_exact(&mut payload).await.map_err(Error::Talk)?;
         Ok(Some(Self(payload)))
@@ -75,7 +75,7 @@ impl Frame {
     }
 
     /// Reads the length of the next frame; `None` if the stream ended between frames.
-    pub(super) async fn announced(
+    pub(super) async fn read_length(
         reader: &mut (impl AsyncRead + Unpin),
         limit: usize,
     ) -> Result<Option<usize>, Error> {

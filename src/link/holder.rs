@@ -24,7 +24,7 @@ pub struct ForeignHolder {
 impl ForeignHolder {
     /// Asks every runtime of this user but that of `own`, one after the other, for the task that holds a port.
     pub async fn find(port: u16, locks: Locks, own: PathBuf) -> Option<Self> {
-        let all = tokio::task::spawn_blocking(move || RunningRuntime::all(&locks)).await.ok()?;
+        let all = tokio::task::spawn_blocking(move || RunningRuntime::list(&locks)).await.ok()?;
         for running in all {
             let Some(workspace) = running.workspace().filter(|workspace| **workspace != own).cloned() else {
                 continue;

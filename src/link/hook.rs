@@ -112,7 +112,7 @@ impl HookLine {
     }
 
     /// Waits until the hook is gone. Cancellation-safe.
-    pub async fn gone(&mut self) {
+    pub async fn wait_for_end(&mut self) {
         while let Ok(Some(_)) = self.client.lines.next().await {}
     }
 

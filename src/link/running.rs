@@ -25,7 +25,7 @@ pub struct RunningRuntime {
 impl RunningRuntime {
     /// Returns this user's reachable runtimes on this machine, sorted by id. A runtime that is only just starting is
     /// not included. Reads files, so it must not be called on async threads.
-    pub fn all(locks: &Locks) -> Vec<Self> {
+    pub fn list(locks: &Locks) -> Vec<Self> {
         let Ok(entries) = std::fs::read_dir(&locks.folder) else { return Vec::new() };
         let mut ids: Vec<String> = entries
             .flatten()
@@ -90,21 +90,21 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let [one, other] = ["one", "other"].map(|name| places(temp.path(), name));
         let locks = one.locks();
-        assert_eq!(RunningRuntime::all(&locks), [], "no folder yet");
+        assert_eq!(RunningRuntime::list(&locks), [], "no folder yet");
         let held = WorkspaceLock::take(&one).expect("takes");
         let gone = WorkspaceLock::take(&other).expect("takes");
-        let found = RunningRuntime::all(&locks);
+        let found = RunningRuntime::list(&locks);
         assert_eq!(found.len(), 2);
         drop(gone);
         for (name, text) in [("junk", "x"), ("000000000000.lock", "{}"), ("00000000000g.lock", "{}")] {
             std::fs::write(locks.folder.join(name), text).expect("written");
         }
-        let found = RunningRuntime::all(&locks);
+        let found = RunningRuntime::list(&locks);
         let [running] = &found[..] else { panic!("one holds its lock: {found:?}") };
         assert_eq!((&running.id, running.workspace()), (&one.id, Some(&one.workspace)));
         assert_eq!(running.operator_socket(), one.operator_socket());
         drop(held);
-        assert_eq!(RunningRuntime::all(&locks), []);
+        assert_eq!(RunningRuntime::list(&locks), []);
     }
 
     #[test]
@@ -114,11 +114,11 @@ mod tests {
         // The same locks, but another runtime folder.
         let theirs = Places { runtime_dir: temp.path().join("elsewhere/x"), ..places(temp.path(), "other") };
         let _held = [WorkspaceLock::take(&own).expect("takes"), WorkspaceLock::take(&theirs).expect("takes")];
-        assert_eq!(RunningRuntime::all(&own.locks()).len(), 2);
+        assert_eq!(RunningRuntime::list(&own.locks()).len(), 2);
         let here = own.locks().only_in(own.runtime_dir.parent());
-        let found = RunningRuntime::all(&here);
+        let found = RunningRuntime::list(&here);
         assert_eq!(found.iter().map(|running| &running.id).collect::<Vec<_>>(), [&own.id]);
-        assert_eq!(RunningRuntime::all(&here.only_in(None)).len(), 2);
+        assert_eq!(RunningRuntime::list(&here.only_in(None)).len(), 2);
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
             std::fs::write(&own.lock, text).expect("written");
             let file = std::fs::File::open(&own.lock).expect("opened");
             flock(&file, FlockOperation::LockExclusive).expect("locked");
-            assert_eq!(RunningRuntime::all(&locks), [], "{:.20}", text);
+            assert_eq!(RunningRuntime::list(&locks), [], "{:.20}", text);
         }
     }
 
@@ -144,12 +144,12 @@ mod tests {
         let locks = own.locks();
         let mut arrivals = arrivals(&locks);
         let lock = WorkspaceLock::take(&own).expect("takes");
-        while RunningRuntime::all(&locks).is_empty() {
-            arrivals.changed().await;
+        while RunningRuntime::list(&locks).is_empty() {
+            arrivals.wait_for_change().await;
         }
         drop(lock);
-        while !RunningRuntime::all(&locks).is_empty() {
-            arrivals.changed().await;
+        while !RunningRuntime::list(&locks).is_empty() {
+            arrivals.wait_for_change().await;
         }
     }
 }

@@ -116,7 +116,7 @@ impl Scripts {
         self.asked += 1;
         let id = self.asked;
         let frame = Frame::json(&ClientMessage::Ask { id, nonce: None, ask })?;
-        cut.sent();
+        cut.mark_sent();
         frame.write(&mut self.writer).await?;
         let stop = program.as_ref().map(|(_, stop)| stop);
         let mut is_told = false;
@@ -125,7 +125,7 @@ impl Scripts {
             tokio::pin!(reading);
             let read = tokio::select! {
                 read = &mut reading => read,
-                reason = cut.asked(), if !is_told => {
+                reason = cut.wait_for_cut(), if !is_told => {
                     is_told = true;
                     // A runtime that is gone may have answered before.
                     drop(Frame::json(&ClientMessage::Cut { id, reason })?.write(&mut self.writer).await);
@@ -138,7 +138,7 @@ impl Scripts {
                 }
             };
             match (read?.ok_or(Error::Gone)?.parse()?, &program) {
-                (ServerMessage::Begun { id: of, seq }, None) if of == id => drop(cut.begun().set(seq)),
+                (ServerMessage::Begun { id: of, seq }, None) if of == id => drop(cut.call_number().set(seq)),
                 // The receiver may be gone; the program continues until it is asked to end.
                 (ServerMessage::Event(event), Some((events, _))) => drop(events.send(*event).await),
                 (ServerMessage::Reply { id: of, reply }, _) if of == id => return reply.or_else(declined),
@@ -194,7 +194,7 @@ pub async fn serve(
         let reply = match ask.act {
             Act::Call { tool, input, once } => {
                 let cut = CutHandle::default();
-                let caller = Caller { begun: cut.begun().clone(), ..caller.clone() };
+                let caller = Caller { begun: cut.call_number().clone(), ..caller.clone() };
                 let call =
                     tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input, &cut);
                 let mut talk =
@@ -282,7 +282,7 @@ impl StreamCall<'_> {
         let over = stream.is_over.then(|| stream.clone());
         self.runtime.progress(seq, stream);
         if let Some(stream) = over {
-            let envelope = Envelope::success(STREAM_CALL, &stream.standing(), &stream);
+            let envelope = Envelope::success(STREAM_CALL, &stream.progress_line(), &stream);
             self.runtime.end_stream(seq, &envelope, &text(&stream));
             self.seq = None;
         }
@@ -305,5 +305,5 @@ fn text(stream: &StreamView) -> String {
         format!("{:>6}  {state}  {} {} {took}", line.line, line.cmd, line.note)
     });
     let last = format!("The last {} lines:", stream.lines.len());
-    [stream.standing(), String::new(), last].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    [stream.progress_line(), String::new(), last].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }

@@ -101,7 +101,7 @@ impl TransportError {
     }
 
     /// Describes what happened and what to do next; `host` is the destination.
-    pub fn told(&self, host: &str) -> String {
+    pub fn describe(&self, host: &str) -> String {
         let colon = |said: &str| if said.is_empty() { String::new() } else { format!(": {said}") };
         match self {
             Self::NoCarrier { program, why } => {
@@ -179,7 +179,7 @@ mod tests {
             (exited(""), "the connection ended (exit 255)"),
             (TransportError::Silent { said: String::new() }, "no answer"),
         ] {
-            let told = why.told("box");
+            let told = why.describe("box");
             assert!(told.contains(advice), "{told}");
         }
     }
@@ -192,13 +192,13 @@ mod tests {
         assert_eq!(of(Some(255), said), TransportError::ChangedKey);
         assert_eq!(of(Some(0), said), TransportError::ChangedKey);
         for code in [Some(255), Some(0)] {
-            let told = of(code, said).told("box");
+            let told = of(code, said).describe("box");
             assert!(!told.contains("ssh-keygen") && !told.contains("-R"), "{told}");
         }
         assert_eq!(of(Some(127), "x"), TransportError::NoProgram { said: "x".into() });
         assert_eq!(of(Some(126), "x"), TransportError::NotRun { said: "x".into() });
         assert_eq!(of(Some(0), ""), TransportError::Unanswered { said: String::new() });
-        let ended = of(Some(0), "").after_an_answer().told("box");
+        let ended = of(Some(0), "").after_an_answer().describe("box");
         assert!(ended.starts_with("the connection ended (exit 0)"), "{ended}");
         assert_eq!(of(Some(1), "x"), TransportError::Exited { code: Some(1), said: "x".into() });
         assert_eq!(of(None, ""), TransportError::Exited { code: None, said: String::new() });
@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn what_was_said_comes_first() {
-        let told = TransportError::Exited { code: Some(255), said: "no container".into() }.told("box");
+        let told = TransportError::Exited { code: Some(255), said: "no container".into() }.describe("box");
         assert_eq!(told, "no container (exit 255)");
-        let told = TransportError::Exited { code: Some(137), said: String::new() }.told("box");
+        let told = TransportError::Exited { code: Some(137), said: String::new() }.describe("box");
         assert_eq!(told, "the connection ended (exit 137)");
     }
 }

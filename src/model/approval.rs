@@ -74,7 +74,7 @@ pub struct ShownCall {
 impl HeldCall {
     /// Returns what somebody was shown of it, with this revision of what it would cost.
     #[must_use]
-    pub fn shown(&self, cost: Option<u32>) -> ShownCall {
+    pub fn shown_call(&self, cost: Option<u32>) -> ShownCall {
         ShownCall { ticket: self.ticket, hash: self.hash.clone(), cost }
     }
 }

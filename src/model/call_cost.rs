@@ -28,7 +28,7 @@ impl CallCost {
 
     /// Takes a newly computed result; returns whether it differs from the one before.
     pub(crate) fn take(&mut self, found: Vec<Vec<String>>) -> bool {
-        let commands: Vec<_> = found.into_iter().map(bounded).collect();
+        let commands: Vec<_> = found.into_iter().map(limit_sentences).collect();
         if !self.is_unknown() && commands == self.commands {
             return false;
         }
@@ -41,7 +41,7 @@ impl CallCost {
 }
 
 /// Returns sentences within the limits of what a console is sent.
-fn bounded(mut sentences: Vec<String>) -> Vec<String> {
+fn limit_sentences(mut sentences: Vec<String>) -> Vec<String> {
     let more = sentences.len().saturating_sub(MOST_SENTENCES);
     sentences.truncate(MOST_SENTENCES);
     for sentence in &mut sentences {

@@ -81,8 +81,8 @@ impl CallRecord {
             actor: self.actor.clone(),
             tool: line(&self.tool),
             status,
-            summary: said.map_or_else(|| line(&asked(&self.input)), line),
-            asked: line(&asked(&self.input)),
+            summary: said.map_or_else(|| line(&input_text(&self.input)), line),
+            asked: line(&input_text(&self.input)),
             task,
             end: self.envelope.as_ref().and_then(CallEnd::of),
             duration_ms: self.duration_ms,
@@ -93,7 +93,7 @@ impl CallRecord {
 }
 
 /// Returns the input that distinguishes calls: the commands, what was typed, or the task.
-fn asked(input: &Value) -> Cow<'_, str> {
+fn input_text(input: &Value) -> Cow<'_, str> {
     if let Some(items) = input.get("items").and_then(Value::as_array) {
         let cmds = items.iter().filter_map(|item| item.get("cmd")?.as_str());
         let cmds = cmds.map(|cmd| cmd.lines().next().unwrap_or_default());

@@ -40,7 +40,7 @@ pub enum LaneObstacle {
 
 impl LaneWait {
     /// Describes it with another description of the task before it, made from its id, its number and its command.
-    pub(crate) fn told(&self, task: impl FnOnce(&TaskId, u32, &str) -> String) -> String {
+    pub(crate) fn describe(&self, task: impl FnOnce(&TaskId, u32, &str) -> String) -> String {
         let Self { lane, running, slots, by } = self;
         let by = match by {
             LaneObstacle::Task { task: id, number, cmd } => format!("behind {}", task(id, *number, cmd)),
@@ -54,7 +54,7 @@ impl LaneWait {
 /// As a person reads it: `lane build 2/2, behind t07 cargo build`.
 impl fmt::Display for LaneWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(|_, number, cmd| format!("t{number:02} {cmd}")))
+        f.write_str(&self.describe(|_, number, cmd| format!("t{number:02} {cmd}")))
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(wait.to_string(), words);
         }
         let wait = LaneWait { lane: "build".into(), running: 2, slots: 2, by: behind };
-        let told = wait.told(|task, _, _| task.to_string());
+        let told = wait.describe(|task, _, _| task.to_string());
         assert_eq!(told, format!("lane build 2/2, behind {task}"));
     }
 }

@@ -1,7 +1,7 @@
 //! Where a process accepts connections.
 
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl fmt::Display for ListenAddress {
 }
 
 impl FromStr for ListenAddress {
-    type Err = std::net::AddrParseError;
+    type Err = core::net::AddrParseError;
 
     fn from_str(words: &str) -> Result<Self, Self::Err> {
         if let Some(path) = words.strip_prefix(UNIX) {

@@ -36,12 +36,12 @@ impl Listener {
 #[must_use]
 pub(crate) fn url(at: &ListenAddress, output: &str) -> Option<String> {
     let (port, host) = (at.own_port()?, at.host()?);
-    let printed = output.rmatch_indices("://").find_map(|(mark, _)| printed(output, mark, port, &host));
+    let printed = output.rmatch_indices("://").find_map(|(mark, _)| parse_url(output, mark, port, &host));
     Some(printed.unwrap_or_else(|| format!("http://{host}:{port}")))
 }
 
 /// Parses the URL around a `://`, if it leads to this port of this machine. Its query may hold a secret and is left out.
-fn printed(output: &str, mark: usize, port: u16, host: &str) -> Option<String> {
+fn parse_url(output: &str, mark: usize, port: u16, host: &str) -> Option<String> {
     let before = output.get(..mark)?;
     let scheme = ["https", "http"].into_iter().find(|scheme| before.ends_with(scheme))?;
     let rest = output.get(mark + "://".len()..)?;

@@ -237,21 +237,25 @@ macro_rules! counter {
     }};
 }
 
-const fn derived(name: &'static str, help: &'static str, value: CounterValue) -> Counter {
+const fn derived_counter(name: &'static str, help: &'static str, value: CounterValue) -> Counter {
     Counter { name, family: name, help, on_screen: None, value }
 }
 
 /// All counters, in the order in which they are listed.
 pub(crate) static COUNTERS: [Counter; 24] = [
     counter!(tool_calls, "Tool calls of agents.", ByTwo, ["tool", "status"]),
-    derived("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
-    derived("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands)))
+    derived_counter("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
+    derived_counter("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands)))
         .on(Tasks, "commands run"),
-    derived("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched))),
+    derived_counter("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched))),
     counter!(exec_command_items, "Commands of agents, one at a time.", Total),
     counter!(batched_exec_command_items, "Commands of agents in batches.", Total).on(Tasks, "in batches"),
-    derived("shell_commands", "Commands of agents.", CounterValue::DerivedTotal(Metrics::shell_commands)),
-    derived(
+    derived_counter(
+        "shell_commands",
+        "Commands of agents.",
+        CounterValue::DerivedTotal(Metrics::shell_commands),
+    ),
+    derived_counter(
         "model_rounds_saved",
         "Rounds that batches saved the model.",
         CounterValue::Derived(Metrics::model_rounds_saved),

@@ -107,7 +107,7 @@ impl NativeCall {
     }
 
     /// Returns what is known of a call that its agent refused.
-    pub(crate) fn refused(mode: &str, reason: &str) -> Self {
+    pub(crate) fn from_refusal(mode: &str, reason: &str) -> Self {
         let (mode, reason) = (one_line(mode, WORD_CHARS), one_line(reason, REASON_CHARS));
         let ruling = Some(CallRuling::Refused { mode, reason });
         let facts = ModelTextFacts { is_failure: true, is_exact: true, ..ModelTextFacts::default() };
@@ -117,7 +117,7 @@ impl NativeCall {
 
 impl CallRuling {
     /// Returns that nobody was asked, by the mode that an agent names.
-    pub(crate) fn unasked(mode: &str) -> Self {
+    pub(crate) fn from_mode(mode: &str) -> Self {
         Self::Unasked(one_line(mode, WORD_CHARS))
     }
 }

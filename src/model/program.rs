@@ -205,7 +205,7 @@ impl ProgramView {
     }
 
     /// Adds an event.
-    pub(crate) fn happened(&mut self, event: ProgramEvent) {
+    pub(crate) fn add_event(&mut self, event: ProgramEvent) {
         if self.events.len() == EVENTS_KEPT {
             self.events.remove(0);
             self.earlier_events += 1;
@@ -263,7 +263,7 @@ impl RecordedPrograms {
         turns
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<ProgramView>> {
+    pub(crate) fn list(&self) -> Vec<Arc<ProgramView>> {
         self.all.iter().cloned().collect()
     }
 }

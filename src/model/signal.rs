@@ -21,23 +21,23 @@ pub struct UnknownSignal(String);
 
 impl Signal {
     /// The terminal went away.
-    pub const HUP: Self = Self(libc::SIGHUP);
+    pub const HUP: Self = Self(1);
     /// Ctrl-C.
-    pub const INT: Self = Self(libc::SIGINT);
+    pub const INT: Self = Self(2);
     /// Ctrl-\.
-    pub const QUIT: Self = Self(libc::SIGQUIT);
+    pub const QUIT: Self = Self(3);
     /// Cannot be caught.
-    pub const KILL: Self = Self(libc::SIGKILL);
+    pub const KILL: Self = Self(9);
     /// Its meaning is up to the program.
-    pub const USR1: Self = Self(libc::SIGUSR1);
+    pub const USR1: Self = Self(10);
     /// Its meaning is up to the program.
-    pub const USR2: Self = Self(libc::SIGUSR2);
+    pub const USR2: Self = Self(12);
     /// A polite request to end.
-    pub const TERM: Self = Self(libc::SIGTERM);
+    pub const TERM: Self = Self(15);
     /// Resumes a stopped process.
-    pub const CONT: Self = Self(libc::SIGCONT);
+    pub const CONT: Self = Self(18);
     /// Stops a process; cannot be caught.
-    pub const STOP: Self = Self(libc::SIGSTOP);
+    pub const STOP: Self = Self(19);
 
     /// Returns the signal with this number, as found in a wait status.
     pub fn from_number(number: i32) -> Self {

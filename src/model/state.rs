@@ -74,14 +74,14 @@ impl TaskState {
     }
 
     /// Replaces the view with that of another row; events are kept, as they have rows of their own.
-    pub(crate) fn stands(&mut self, view: TaskView) {
+    pub(crate) fn replace_view(&mut self, view: TaskView) {
         let known = Arc::make_mut(&mut self.view);
         let (events, earlier_events) = (std::mem::take(&mut known.events), known.earlier_events);
         self.view = Arc::new(TaskView { events, earlier_events, ..view });
     }
 
     /// Updates how much the task has written.
-    pub(crate) fn measured(&mut self, output: OutputView) {
+    pub(crate) fn update_output(&mut self, output: OutputView) {
         if self.view.output != output {
             Arc::make_mut(&mut self.view).output = output;
         }
@@ -101,7 +101,7 @@ impl TaskState {
     pub fn apply(&mut self, update: TaskUpdate) {
         let task = Arc::make_mut(&mut self.view);
         match update {
-            TaskUpdate::Event(event) => self.happened(event),
+            TaskUpdate::Event(event) => self.apply_event(event),
             TaskUpdate::NotWaiting => task.waiting = None,
             TaskUpdate::LeasedUntil(until) => task.lease.iter_mut().for_each(|lease| lease.until = until),
             TaskUpdate::Peak(bytes) => task.peak_memory = task.peak_memory.max(Some(bytes)),
@@ -122,7 +122,7 @@ impl TaskState {
         }
     }
 
-    fn happened(&mut self, event: TaskEvent) {
+    fn apply_event(&mut self, event: TaskEvent) {
         let task = Arc::make_mut(&mut self.view);
         let (at, by) = (event.at, &event.actor);
         match &event.fact {
@@ -133,7 +133,7 @@ impl TaskState {
             TaskFact::Denied(note) => {
                 task.held = None;
                 self.denied = true;
-                self.error = Some(denied(note));
+                self.error = Some(denial_error(note));
             }
             TaskFact::Start { pid } => {
                 task.pid = *pid;
@@ -244,7 +244,7 @@ fn enter(task: &mut TaskView, at: Timestamp, status: TaskStatus) {
 }
 
 /// Returns the error of a task that the operator denied.
-fn denied(note: &str) -> (String, String) {
+fn denial_error(note: &str) -> (String, String) {
     let said = match note.trim() {
         "" => "The operator denied this command.".to_owned(),
         note => format!("The operator denied this command: {note}"),

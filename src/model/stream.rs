@@ -36,7 +36,7 @@ pub struct StreamLine {
 
 impl StreamView {
     /// Describes the progress in one line.
-    pub fn standing(&self) -> String {
+    pub fn progress_line(&self) -> String {
         let Self { source, done, failed, lines, is_over, dry_run } = self;
         let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
         let dry = if *dry_run { " (dry run)" } else { "" };

@@ -300,7 +300,7 @@ impl<'a> EventWords<'a> {
             "released" => TaskFact::Released,
             "resize" => {
                 let (cols, rows) = note.split_once('x')?;
-                TaskFact::Resize(Size::clamped(cols.parse().ok()?, rows.parse().ok()?))
+                TaskFact::Resize(Size::nearest(cols.parse().ok()?, rows.parse().ok()?))
             }
             "stop" => {
                 let (word, why) =
@@ -387,7 +387,7 @@ mod tests {
             TaskFact::Refused(RejectionReason::HeldByOperator),
             TaskFact::Lease,
             TaskFact::Released,
-            TaskFact::Resize(Size::clamped(120, 40)),
+            TaskFact::Resize(Size::nearest(120, 40)),
             TaskFact::Stop { force: false, why: None, kill_at: Some(Timestamp::MAX) },
             TaskFact::Stop { force: true, why: Some("it received SIGTERM, and more".into()), kill_at: None },
             TaskFact::Signal(StopSignal::Usr1),

@@ -37,7 +37,7 @@ pub struct UnrecordedCommand {
 impl UnrecordedCommand {
     /// Returns the mark with its texts cut to size and the secrets in its command masked.
     #[must_use]
-    pub fn kept(self) -> Self {
+    pub fn mask_and_cut(self) -> Self {
         let cut = |text: String, most: usize| match text.char_indices().nth(most) {
             Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
             None => text,

@@ -50,7 +50,7 @@ impl CallerTerminal {
     #[must_use]
     pub fn size(&self) -> Option<Size> {
         let Winsize { ws_row, ws_col, .. } = tcgetwinsize(&self.fd).ok()?;
-        (ws_row > 0 && ws_col > 0).then(|| Size::clamped(ws_col, ws_row))
+        (ws_row > 0 && ws_col > 0).then(|| Size::nearest(ws_col, ws_row))
     }
 
     /// Gives its size to the terminal of the command, whose processes receive SIGWINCH if it is another one.
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_commands_terminal_has_the_callers_modes_and_size_and_what_was_typed_before() {
-        let (theirs, their_end) = Pty::open(Size::clamped(101, 31)).expect("opens");
+        let (theirs, their_end) = Pty::open(Size::nearest(101, 31)).expect("opens");
         let mut modes = tcgetattr(&their_end).expect("modes");
         modes.output_modes -= OutputModes::ONLCR;
         modes.special_codes[SpecialCodeIndex::VINTR] = 7;
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(read(&typing), "typed early\n", "echoed once");
 
         let caller = CallerTerminal::open(&their_end).expect("a terminal");
-        assert_eq!(caller.size(), Some(Size::clamped(101, 31)));
+        assert_eq!(caller.size(), Some(Size::nearest(101, 31)));
         let (own, own_end) = Pty::open(Size::default()).expect("opens");
         let master = own.duplicate().expect("a descriptor");
         caller.give_way(&master, &own_end).expect("taken over");
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(taken.local_modes, modes.local_modes);
         assert_eq!((taken.input_modes, taken.output_modes), (modes.input_modes, modes.output_modes));
         assert_eq!(taken.special_codes[SpecialCodeIndex::VINTR], 7);
-        assert_eq!(own.size().expect("a size"), Size::clamped(101, 31));
+        assert_eq!(own.size().expect("a size"), Size::nearest(101, 31));
         assert_eq!(read(&own_end), "typed early\n");
         let mut echoed = [0; 64];
         assert!(rustix::io::read(&master, &mut echoed).is_err(), "and not echoed again");

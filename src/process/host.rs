@@ -170,7 +170,7 @@ impl TaskHost {
     /// Finds out whether any of the processes that outlived the shell are still part of the command.
     fn look(&mut self) {
         let at_work = self.survey.look(self.clock.now().mono, family);
-        self.termination.looked(at_work.as_ref().map(|at_work| at_work.again));
+        self.termination.note_look(at_work.as_ref().map(|at_work| at_work.again));
         if let Some(at_work) = at_work.filter(|_| !self.is_at_work) {
             self.is_at_work = true;
             self.untold.push(HostReport::AtWork { names: at_work.names });
@@ -192,7 +192,7 @@ impl TaskHost {
     /// Asks all current processes to end; processes that are started later, for cleaning up, are not asked.
     fn ask(&self) {
         let request: &[Signal] = if self.tty { &[Signal::HUP, Signal::TERM] } else { &[Signal::TERM] };
-        let everyone = tree::settled(family);
+        let everyone = tree::repeat_until_stable(family);
         for signal in request.iter().chain(&[Signal::CONT]) {
             everyone.iter().for_each(|process| process.send(*signal));
         }
@@ -285,7 +285,7 @@ impl TaskHost {
     }
 
     fn signal(&self, signal: Signal, scope: SignalScope) {
-        let everyone = tree::settled(family);
+        let everyone = tree::repeat_until_stable(family);
         let own = self.shell.as_raw_pid();
         let foreground =
             everyone.iter().find(|process| process.session == self.session).map(|process| process.foreground);

@@ -24,7 +24,7 @@ pub(super) struct LatenessWatch {
 }
 
 impl LatenessWatch {
-    pub(super) fn requested(&mut self, request: &HostRequest, now: Instant) {
+    pub(super) fn note_request(&mut self, request: &HostRequest, now: Instant) {
         match request {
             HostRequest::Signal { .. } | HostRequest::Turn(_) | HostRequest::Next(_) => {}
             HostRequest::End { grace_ms } => {
@@ -38,7 +38,7 @@ impl LatenessWatch {
         }
     }
 
-    pub(super) fn reported(&mut self, event: &HostEvent, now: Instant) {
+    pub(super) fn note_event(&mut self, event: &HostEvent, now: Instant) {
         match event {
             HostEvent::Exited(_) => self.shell_gone = true,
             HostEvent::AtWork { .. } => self.clearing = None,
@@ -70,20 +70,22 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut watch = LatenessWatch::default();
         assert_eq!(watch.deadline(), None);
-        watch.requested(&HostRequest::End { grace_ms: 5000 }, now);
+        watch.note_request(&HostRequest::End { grace_ms: 5000 }, now);
         assert_eq!(watch.deadline(), Some(now + 5 * second + HOST_PATIENCE));
-        watch.requested(&HostRequest::End { grace_ms: 0 }, now + second);
+        watch.note_request(&HostRequest::End { grace_ms: 0 }, now + second);
         assert_eq!(watch.deadline(), Some(now + second + HOST_PATIENCE));
         watch.shell_gone = true;
         assert_eq!(watch.deadline(), None, "the runtime drains");
-        watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: false }, now + 3 * second);
+        watch
+            .note_request(&HostRequest::Finish { leftovers: Leftovers::End, waits: false }, now + 3 * second);
         assert_eq!(watch.deadline(), Some(now + 3 * second + HOST_PATIENCE));
     }
 
     #[test]
     fn kept_processes_may_take_for_ever() {
         let mut watch = LatenessWatch { shell_gone: true, ..LatenessWatch::default() };
-        watch.requested(&HostRequest::Finish { leftovers: Leftovers::Keep, waits: false }, Clock::origin());
+        watch
+            .note_request(&HostRequest::Finish { leftovers: Leftovers::Keep, waits: false }, Clock::origin());
         assert_eq!(watch.deadline(), None);
     }
 
@@ -91,14 +93,14 @@ mod tests {
     fn what_is_part_of_the_command_may_take_for_ever_and_its_end_may_not() {
         let (now, second) = (Clock::origin(), Duration::from_secs(1));
         let mut watch = LatenessWatch { shell_gone: true, ..LatenessWatch::default() };
-        watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: true }, now);
+        watch.note_request(&HostRequest::Finish { leftovers: Leftovers::End, waits: true }, now);
         assert_eq!(watch.deadline(), Some(now + HOST_PATIENCE), "it has to look");
-        watch.reported(&HostEvent::AtWork { names: Vec::new() }, now + second);
+        watch.note_event(&HostEvent::AtWork { names: Vec::new() }, now + second);
         assert_eq!(watch.deadline(), None);
-        watch.reported(&HostEvent::Leftovers { names: Vec::new() }, now + 60 * second);
+        watch.note_event(&HostEvent::Leftovers { names: Vec::new() }, now + 60 * second);
         assert_eq!(watch.deadline(), Some(now + 60 * second + HOST_PATIENCE));
-        watch.reported(&HostEvent::AtWork { names: Vec::new() }, now);
-        watch.requested(&HostRequest::End { grace_ms: 5000 }, now + second);
+        watch.note_event(&HostEvent::AtWork { names: Vec::new() }, now);
+        watch.note_request(&HostRequest::End { grace_ms: 5000 }, now + second);
         assert_eq!(watch.deadline(), Some(now + 6 * second + HOST_PATIENCE));
     }
 

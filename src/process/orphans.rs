@@ -99,7 +99,7 @@ pub(super) struct OrphanSearch {
 impl OrphanSearch {
     /// Kills the processes found. Blocks, usually for milliseconds and at most for a few seconds.
     pub(super) fn end(&self) -> Orphans {
-        let found = tree::settled(|| self.look());
+        let found = tree::repeat_until_stable(|| self.look());
         let groups = self.task_id.as_deref().map(cgroup::of_task).unwrap_or_default();
         groups.iter().for_each(Cgroup::kill);
         let mut left = found.clone();
@@ -132,7 +132,8 @@ impl OrphanSearch {
     /// Lists the marked processes and all their descendants, but never this process.
     fn look(&self) -> Vec<ProcessEntry> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let all: Vec<ProcessEntry> = tree::all().into_iter().filter(|found| found.pid != own).collect();
+        let all: Vec<ProcessEntry> =
+            tree::list_processes().into_iter().filter(|found| found.pid != own).collect();
         let mut found: HashSet<i32> =
             all.iter().filter(|process| self.is_marked(process)).map(|process| process.pid).collect();
         if let Some(keeper) = self.keeper {

@@ -15,7 +15,7 @@ pub struct ProcessTable {
 impl ProcessTable {
     /// Reads all of them, one file of each.
     pub fn scan() -> Self {
-        Self::of(tree::all())
+        Self::of(tree::list_processes())
     }
 
     pub(super) fn of(entries: Vec<ProcessEntry>) -> Self {

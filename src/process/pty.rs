@@ -121,7 +121,7 @@ impl Pty {
     /// If the kernel refuses.
     pub fn size(&self) -> io::Result<Size> {
         let size = tcgetwinsize(&self.master)?;
-        Ok(Size::clamped(size.ws_col, size.ws_row))
+        Ok(Size::nearest(size.ws_col, size.ws_row))
     }
 
     /// Returns the terminal's current input modes.
@@ -243,18 +243,18 @@ mod tests {
 
     #[test]
     fn a_fresh_terminal_echoes_by_lines_and_has_the_asked_size() {
-        let (pty, slave) = Pty::open(Size::clamped(90, 33)).expect("opens");
+        let (pty, slave) = Pty::open(Size::nearest(90, 33)).expect("opens");
         let mode = pty.input_mode().expect("mode");
         assert!(mode.echo && mode.canonical && mode.signals);
         assert_eq!((mode.eof, mode.intr), (Some(4), Some(3)));
-        assert_eq!(pty.size().expect("size"), Size::clamped(90, 33));
+        assert_eq!(pty.size().expect("size"), Size::nearest(90, 33));
         assert!(tcgetattr(&slave).expect("modes").input_modes.contains(InputModes::IUTF8));
     }
 
     #[test]
     fn a_terminal_beside_a_command_survives_every_other_opening_of_it() {
-        let (pty, slave) = Pty::open_aside(Size::clamped(90, 33)).expect("opens");
-        assert_eq!(pty.size().expect("size"), Size::clamped(90, 33));
+        let (pty, slave) = Pty::open_aside(Size::nearest(90, 33)).expect("opens");
+        assert_eq!(pty.size().expect("size"), Size::nearest(90, 33));
         assert!(tcgetattr(&slave).expect("modes").input_modes.contains(InputModes::IUTF8));
         assert!(!pty.has_output());
         rustix::io::write(&slave, b"said\n").expect("written");

@@ -119,7 +119,7 @@ mod tests {
             variables: vec![("PATH".into(), "/usr/bin:/bin".into()), ("ONLY".into(), "this".into())],
             cwd: "/".into(),
         };
-        let program = PtyProgram::start(command, Size::clamped(91, 33)).expect("starts");
+        let program = PtyProgram::start(command, Size::nearest(91, 33)).expect("starts");
         program.write(b"word\n");
         let (mut printed, mut bytes) = (Vec::new(), [0; 256]);
         while !String::from_utf8_lossy(&printed).contains("got word this") {

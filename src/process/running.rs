@@ -331,14 +331,14 @@ impl HostLink {
             HostReport::Counted(counts) => HostEvent::Counted(counts),
             HostReport::Ended { survivors } => HostEvent::Ended { survivors },
         };
-        self.watch.reported(&event, Instant::now());
+        self.watch.note_event(&event, Instant::now());
         let is_last = matches!(event, HostEvent::Ended { .. });
         let _ = self.events.try_send(event);
         is_last
     }
 
     async fn send(&mut self, request: &HostRequest) -> io::Result<()> {
-        self.watch.requested(request, Instant::now());
+        self.watch.note_request(request, Instant::now());
         let message = wire::encode(request)?;
         timeout(HOST_PATIENCE, self.host.control.send(&message, &[])).await?
     }

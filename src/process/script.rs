@@ -64,7 +64,7 @@ pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> Str
     match path.and_then(OsStr::to_str).filter(|path| is_posix(shell) && !path.is_empty()) {
         Some(path) => format!(
             "PATH={}\"${{PATH:+:$PATH}}\"; export {PROFILE}=\"${{VISUAL-}}|${{EDITOR-}}\"; {cmd}",
-            quoted(path.as_bytes())
+            quote(path.as_bytes())
         ),
         None => cmd,
     }
@@ -80,16 +80,15 @@ pub(super) fn is_posix(shell: &Path) -> bool {
 /// `set -e`, and right after it, for one that sets its own trap. Uses `>|` because the command may have set
 /// `noclobber`. The exit status is the command's.
 fn wrapper(report: &Path) -> String {
-    let report =
-        format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quoted(report.as_os_str().as_bytes()));
-    let on_exit = quoted(report.as_bytes());
+    let report = format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quote(report.as_os_str().as_bytes()));
+    let on_exit = quote(report.as_bytes());
     let text = text_path();
     format!("trap {on_exit} EXIT\n. {text}\n__pilothouse_status=$?\n{report}\nexit $__pilothouse_status")
 }
 
 /// Quotes a word for the shell. A folder whose name is not UTF-8 cannot be written into a command; the replacement
 /// matches no file, and the shell reports that.
-fn quoted(word: &[u8]) -> String {
+fn quote(word: &[u8]) -> String {
     format!("'{}'", String::from_utf8_lossy(word).replace('\'', r"'\''"))
 }
 

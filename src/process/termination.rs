@@ -93,7 +93,7 @@ impl Termination {
     }
 
     /// Notes when to look again for processes that are part of the command; `None` if there are none.
-    pub(super) fn looked(&mut self, again: Option<Duration>) {
+    pub(super) fn note_look(&mut self, again: Option<Duration>) {
         let Some((leftovers, at)) = &mut self.waiting else { return };
         match again {
             Some(again) => *at = again,
@@ -290,7 +290,7 @@ mod tests {
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::End, true);
         assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Look]);
-        termination.looked(Some(at(100)));
+        termination.note_look(Some(at(100)));
         assert_eq!(
             (termination.due(at(10), Remainder::Endable), termination.deadline(at(10))),
             (vec![], Some(at(100)))
@@ -298,7 +298,7 @@ mod tests {
         termination.look_from(at(30));
         assert_eq!(termination.deadline(at(20)), Some(at(30)), "a process has ended");
         assert_eq!(termination.due(at(30), Remainder::Endable), [TerminationAction::Look]);
-        termination.looked(None);
+        termination.note_look(None);
         assert_eq!(termination.deadline(at(30)), Some(at(30)));
         assert_eq!(
             termination.due(at(30), Remainder::Endable),
@@ -314,7 +314,7 @@ mod tests {
             termination.shell_ended(EXIT);
             termination.finish(Leftovers::Keep, true);
             assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Look]);
-            termination.looked(Some(at(100)));
+            termination.note_look(Some(at(100)));
             termination
         };
         assert_eq!(
@@ -341,7 +341,7 @@ mod tests {
             [TerminationAction::NameLeftovers, TerminationAction::Ask]
         );
         let mut kept = waiting();
-        kept.looked(None);
+        kept.note_look(None);
         assert_eq!(kept.due(at(5), Remainder::Endable), [TerminationAction::NameLeftovers]);
         assert_eq!((kept.due(at(6), Remainder::Endable), kept.deadline(at(6))), (vec![], None));
     }

@@ -205,11 +205,15 @@ pub(super) fn children(pid: i32) -> Vec<i32> {
 }
 
 fn children_by_parent(parent: i32) -> Vec<i32> {
-    all().into_iter().filter(|process| process.parent == parent).map(|process| process.pid).collect()
+    list_processes()
+        .into_iter()
+        .filter(|process| process.parent == parent)
+        .map(|process| process.pid)
+        .collect()
 }
 
 /// Lists every process on the machine.
-pub(super) fn all() -> Vec<ProcessEntry> {
+pub(super) fn list_processes() -> Vec<ProcessEntry> {
     pids().into_iter().filter_map(ProcessEntry::read).collect()
 }
 
@@ -230,7 +234,7 @@ pub(super) fn pids() -> Vec<i32> {
 }
 
 /// Repeats `look` until two consecutive calls see the same processes.
-pub(super) fn settled(look: impl Fn() -> Vec<ProcessEntry>) -> Vec<ProcessEntry> {
+pub(super) fn repeat_until_stable(look: impl Fn() -> Vec<ProcessEntry>) -> Vec<ProcessEntry> {
     let pids =
         |processes: &[ProcessEntry]| processes.iter().map(|process| process.pid).collect::<HashSet<_>>();
     let mut seen = look();
@@ -327,7 +331,7 @@ mod tests {
     fn this_process_is_among_all_and_reads_as_itself() {
         let own = i32::try_from(std::process::id()).expect("a pid");
         let process = ProcessEntry::read(own).expect("reads");
-        assert!(all().iter().any(|found| found.pid == own && found.start == process.start));
+        assert!(list_processes().iter().any(|found| found.pid == own && found.start == process.start));
         assert!(!process.zombie);
     }
 }

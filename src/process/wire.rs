@@ -140,7 +140,7 @@ pub enum StartStage {
 
 impl StartStage {
     /// Returns the failure of this stage with an error.
-    pub(super) fn failed(self, error: impl Into<io::Error>) -> StartFailure {
+    pub(super) fn failure(self, error: impl Into<io::Error>) -> StartFailure {
         StartFailure { stage: self, errno: error.into().raw_os_error().unwrap_or(libc::EIO) }
     }
 }

@@ -26,8 +26,8 @@ pub fn render(source: &SourceText, diagnostic: &Diagnostic) -> String {
     }
     marks.sort_by_key(|mark| mark.place);
     let gutter = marks.last().map_or(1, |mark| mark.place.line.to_string().len());
-    let mut text = format!("{word}[{}]: {}\n", diagnostic.code, shown(&diagnostic.message));
-    let _ = writeln!(text, "{:gutter$}--> {}:{place}", "", shown(source.name()));
+    let mut text = format!("{word}[{}]: {}\n", diagnostic.code, printable_text(&diagnostic.message));
+    let _ = writeln!(text, "{:gutter$}--> {}:{place}", "", printable_text(source.name()));
     let _ = writeln!(text, "{:gutter$} |", "");
     let mut last = None;
     for mark in &marks {
@@ -35,7 +35,7 @@ pub fn render(source: &SourceText, diagnostic: &Diagnostic) -> String {
         last = Some(mark.place.line);
     }
     if let Some(hint) = &diagnostic.hint {
-        let _ = writeln!(text, "{:gutter$} = hint: {}", "", shown(hint));
+        let _ = writeln!(text, "{:gutter$} = hint: {}", "", printable_text(hint));
     }
     text.trim_end_matches('\n').to_owned()
 }
@@ -75,7 +75,8 @@ impl<'a> SourceMark<'a> {
         let before = width(&line[window.start..self.from]) + usize::from(window.start > 0);
         let marked = width(&line[self.from..self.to.min(window.end).max(self.from)]).max(1);
         let signs: String = std::iter::repeat_n(self.sign, marked).collect();
-        let label = if self.label.is_empty() { String::new() } else { format!(" {}", shown(self.label)) };
+        let label =
+            if self.label.is_empty() { String::new() } else { format!(" {}", printable_text(self.label)) };
         let _ = writeln!(text, "{:gutter$} | {:before$}{signs}{label}", "", "");
     }
 
@@ -83,7 +84,7 @@ impl<'a> SourceMark<'a> {
         let window = Window::of(line, self.from, self.to);
         let head = if window.start > 0 { "…" } else { "" };
         let tail = if window.end < line.len() { "…" } else { "" };
-        let seen = shown(&line[window.start..window.end]);
+        let seen = printable_text(&line[window.start..window.end]);
         let whole = format!("{:>gutter$} | {head}{seen}{tail}", self.place.line);
         let _ = writeln!(text, "{}", whole.trim_end());
     }
@@ -142,7 +143,7 @@ fn is_harmless(letter: char) -> bool {
 }
 
 /// Returns text in printable form.
-fn shown(text: &str) -> String {
+fn printable_text(text: &str) -> String {
     let print = |letter: char| match letter {
         '\t' => ' ',
         letter if is_harmless(letter) => letter,

@@ -85,7 +85,7 @@ impl AgentNotices {
     }
 
     /// Records an event of a task.
-    pub(super) fn happened(&mut self, task: &TaskView, event: &TaskEvent) {
+    pub(super) fn record_event(&mut self, task: &TaskView, event: &TaskEvent) {
         let Actor::Agent(owner) = &task.started_by else { return };
         let end = matches!(event.fact, TaskFact::End { .. });
         if end && let Some(outcome) = self.withdrawn_call_of(owner, task.call) {
@@ -105,7 +105,7 @@ impl AgentNotices {
     }
 
     /// Records that a person named a task, or removed its name.
-    pub(super) fn renamed(&mut self, task: &TaskView, name: Option<&str>) {
+    pub(super) fn record_name(&mut self, task: &TaskView, name: Option<&str>) {
         let Actor::Agent(owner) = &task.started_by else { return };
         if !task.promoted {
             return;
@@ -209,7 +209,7 @@ impl AgentNotices {
     }
 
     /// Removes facts whose answer was written.
-    pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
+    pub(super) fn remove_delivered(&mut self, label: &str, ids: &[u64]) {
         if let Some(untold) = self.agents.get_mut(label) {
             untold.entries.retain(|entry| !ids.contains(&entry.id));
         }
@@ -302,7 +302,7 @@ impl std::fmt::Display for NoticeFact {
             }
             Self::Typed { name, by, bytes, .. } => {
                 let unit = if *bytes == 1 { "byte" } else { "bytes" };
-                write!(f, "{} typed {bytes} {unit} into {name}", who(by))
+                write!(f, "{} typed {bytes} {unit} into {name}", actor_name(by))
             }
             Self::Changed { text, .. } => f.write_str(text),
             Self::NoConsole => f.write_str("no console is open any more: nobody is watching"),
@@ -312,7 +312,7 @@ impl std::fmt::Display for NoticeFact {
 
 /// Returns the fact that an event means for an agent that did not cause it.
 fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<NoticeFact> {
-    let (id, by) = (task.id.clone(), who(&event.actor));
+    let (id, by) = (task.id.clone(), actor_name(&event.actor));
     let changed = |kind, text: String| Some(NoticeFact::Changed { task: id.clone(), kind, text });
     let name = name(task);
     match &event.fact {
@@ -379,7 +379,7 @@ fn name(task: &TaskView) -> String {
     if task.promoted { format!("{} (`{cmd}`)", task.id) } else { format!("`{cmd}`") }
 }
 
-fn who(actor: &Actor) -> String {
+fn actor_name(actor: &Actor) -> String {
     match actor {
         Actor::Operator => "the operator".to_owned(),
         other => other.to_string(),
@@ -410,7 +410,7 @@ mod tests {
         let task = supervisor.get(&id()).expect("the task").view().clone();
         for action in actions {
             if let SupervisorAction::Note(_, event) = action {
-                notices.happened(&task, event);
+                notices.record_event(&task, event);
             }
         }
     }
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(take(&mut notices), DeliveredNotices::default(), "it is in an answer already");
         notices.put_back(AGENT, &told.ids);
         assert_eq!(take(&mut notices), told, "nobody got that answer");
-        notices.given(AGENT, &told.ids);
+        notices.remove_delivered(AGENT, &told.ids);
         notices.put_back(AGENT, &told.ids);
         assert_eq!(take(&mut notices), DeliveredNotices::default());
 
@@ -528,7 +528,7 @@ mod tests {
         let told = notices.take(AGENT, 540, None, false);
         assert_eq!(told.sentences.len(), 1);
         assert!(told.sentences[0].starts_with("the operator says: \"no no "), "{told:?}");
-        notices.given(AGENT, &told.ids);
+        notices.remove_delivered(AGENT, &told.ids);
         assert_eq!(take(&mut notices).sentences.len(), 1);
         assert_eq!(
             notices.take("b", PARAGRAPH_CHARS, None, false),
@@ -572,7 +572,7 @@ mod tests {
                     break;
                 }
                 told += taken.ids.len();
-                notices.given(AGENT, &taken.ids);
+                notices.remove_delivered(AGENT, &taken.ids);
             }
             prop_assert_eq!(told, words.len() + usize::from(!typed.is_empty()));
         }

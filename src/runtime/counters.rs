@@ -77,10 +77,10 @@ impl Counters {
                     self.call((&tool, &actor), ABANDONED, call.duration_ms, None);
                 }
             }
-            Fact::Queued { task } | Fact::Start { task, .. } => self.asked(task),
-            Fact::Task { task, event } => self.happened(task, event),
-            Fact::Ended { task, first_byte_ms } => self.ended(task, *first_byte_ms),
-            Fact::Refused { reason, .. } => self.refused(*reason),
+            Fact::Queued { task } | Fact::Start { task, .. } => self.count_task(task),
+            Fact::Task { task, event } => self.count_event(task, event),
+            Fact::Ended { task, first_byte_ms } => self.count_end(task, *first_byte_ms),
+            Fact::Refused { reason, .. } => self.count_refusal(*reason),
             // A decision about a task is also an event of the task, and counted there.
             Fact::Gate(event) if event.actor == Actor::Operator && event.task.is_none() => {
                 self.operator(event.what.into());
@@ -141,7 +141,7 @@ impl Counters {
     }
 
     /// Counts a task when its first row arrives.
-    fn asked(&mut self, task: &TaskView) {
+    fn count_task(&mut self, task: &TaskView) {
         let is_programs = self.calls_open.get(&task.call).is_some_and(|call| call.tool == PROGRAM_CALL);
         let by = if is_programs { "program" } else { kind_of(&task.started_by) };
         let open = OpenTask { is_batch_item: task.item.is_some(), by };
@@ -152,7 +152,7 @@ impl Counters {
         }
     }
 
-    fn happened(&mut self, task: &TaskId, event: &TaskEvent) {
+    fn count_event(&mut self, task: &TaskId, event: &TaskEvent) {
         let metrics = &mut self.metrics;
         match &event.fact {
             TaskFact::Start { .. } => {
@@ -170,7 +170,7 @@ impl Counters {
             }
             TaskFact::Promoted { .. } => metrics.promotions += 1,
             TaskFact::ScreenReset => metrics.screen_resets += 1,
-            TaskFact::Refused(reason) => self.refused(*reason),
+            TaskFact::Refused(reason) => self.count_refusal(*reason),
             TaskFact::End { .. } => self.live = self.live.saturating_sub(1),
             _ => {}
         }
@@ -181,7 +181,7 @@ impl Counters {
     }
 
     /// Counts a task that has ended and whose log is complete.
-    fn ended(&mut self, task: &TaskView, first_byte_ms: Option<u64>) {
+    fn count_end(&mut self, task: &TaskView, first_byte_ms: Option<u64>) {
         self.open.remove(&task.id);
         self.ended_bytes.0 += task.output.bytes;
         self.ended_bytes.1 += task.output.dropped_bytes;
@@ -201,7 +201,7 @@ impl Counters {
         *self.metrics.operator_actions.entry(action.to_owned()).or_default() += 1;
     }
 
-    fn refused(&mut self, reason: RejectionReason) {
+    fn count_refusal(&mut self, reason: RejectionReason) {
         *self.metrics.input_refused.entry(reason.as_str().to_owned()).or_default() += 1;
     }
 
@@ -230,7 +230,7 @@ impl Counters {
     }
 
     /// Returns the counters together with the metrics derived from them.
-    pub(super) fn shown(&self) -> Metrics {
+    pub(super) fn metrics(&self) -> Metrics {
         let quantiles = |(tool, spent): (&String, &VecDeque<u64>)| {
             (tool.clone(), quantiles(spent.iter().copied().collect()))
         };
@@ -329,7 +329,7 @@ mod tests {
         }
         call(&"x".repeat(1 << 20), "error");
         call("TaskList", "success");
-        let metrics = counters.shown();
+        let metrics = counters.metrics();
         assert!(metrics.tool_calls.len() <= TOOLS + 1 && metrics.call_ms.len() <= TOOLS + 1, "{metrics:?}");
         assert_eq!(metrics.tool_calls["TaskList"]["success"], 2);
         let all: u64 = metrics.tool_calls.values().flat_map(BTreeMap::values).sum();

@@ -70,7 +70,7 @@ pub struct OutputExport<'a> {
 impl CallRecord {
     /// Returns the text that an agent or a script typed into a task with this call, if the task accepted it; empty if
     /// the input was named keys or hidden.
-    pub fn typed(&self) -> Option<String> {
+    pub fn typed_text(&self) -> Option<String> {
         let is_taken =
             self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
         let is_input = self.tool == "TaskInput" && self.actor != Actor::Operator && is_taken;
@@ -94,11 +94,11 @@ impl OutputExport<'_> {
         Ok(match form {
             ExportForm::Text => self.history(&log)?.text(),
             ExportForm::Ansi => self.history(&log)?.ansi(),
-            ExportForm::Html => self.captioned(self.history(&log)?).html(&title, &self.palette),
+            ExportForm::Html => self.add_caption(self.history(&log)?).html(&title, &self.palette),
             ExportForm::Svg => {
                 let mut playback = Playback::open(self.task)?;
                 let end = playback.marks().len();
-                self.captioned(CellDrawing::of(playback.seek(end)?)).svg(&title, &self.palette)
+                self.add_caption(CellDrawing::of(playback.seek(end)?)).svg(&title, &self.palette)
             }
             ExportForm::Cast => self.cast(CastVersion::V3, &title, &log)?,
             ExportForm::CastV2 => self.cast(CastVersion::V2, &title, &log)?,
@@ -106,10 +106,10 @@ impl OutputExport<'_> {
     }
 
     /// Adds to a page or picture the command, how it ended, and when.
-    fn captioned(&self, drawing: CellDrawing) -> CellDrawing {
+    fn add_caption(&self, drawing: CellDrawing) -> CellDrawing {
         let TaskView { cmd, ended, created_at, .. } = self.task;
         let at = ended.as_ref().map_or(*created_at, |end| end.at);
-        drawing.captioned(
+        drawing.with_caption(
             &mask(cmd.trim()),
             &format!("{}, {}", self.task.word(), at.strftime("%Y-%m-%d %H:%M UTC")),
         )
@@ -121,7 +121,7 @@ impl OutputExport<'_> {
         let mut line = history.lines().saturating_sub(self.rows);
         let mut drawing = CellDrawing { columns: size.cols(), rows: Vec::new() };
         loop {
-            let page = history.page(line, Size::clamped(size.cols(), PAGE_ROWS))?;
+            let page = history.page(line, Size::nearest(size.cols(), PAGE_ROWS))?;
             if page.rows.is_empty() || page.next_line == line {
                 return Ok(drawing);
             }

@@ -242,7 +242,7 @@ impl OutputLog {
             return bytes.len() as u64;
         }
         let (head, tail) = (self.head, self.tail);
-        let kept = kept(&mut self.streams, stream);
+        let kept = kept_stream(&mut self.streams, stream);
         let room = usize::try_from(head - kept.written).unwrap_or(usize::MAX);
         let (stored, rest) = bytes.split_at(bytes.len().min(room));
         kept.written += stored.len() as u64;
@@ -271,7 +271,7 @@ impl OutputLog {
 
     fn take_over(&mut self, stream: ByteSource, tail: &StreamTail, at_ms: u32) -> io::Result<()> {
         let bytes = tail.read()?;
-        self.mark(MarkKind::Gap { dropped: tail.displaced() }, at_ms)?;
+        self.mark(MarkKind::Gap { dropped: tail.displaced_bytes() }, at_ms)?;
         self.mark(MarkKind::Chunk(stream), at_ms)?;
         self.write(&bytes)
     }
@@ -324,7 +324,7 @@ impl KeptStream {
     }
 }
 
-fn kept(streams: &mut Vec<KeptStream>, stream: ByteSource) -> &mut KeptStream {
+fn kept_stream(streams: &mut Vec<KeptStream>, stream: ByteSource) -> &mut KeptStream {
     let at = streams.iter().position(|kept| kept.stream == stream).unwrap_or_else(|| {
         streams.push(KeptStream { stream, written: 0, tail: None });
         streams.len() - 1

@@ -63,7 +63,7 @@ impl LogPart {
     }
 
     /// Returns how many bytes of the file a copy already has.
-    pub fn copied(self, folder: &Path) -> u64 {
+    pub fn copied_length(self, folder: &Path) -> u64 {
         std::fs::symlink_metadata(self.path(folder)).map_or(0, |file| file.len())
     }
 
@@ -74,7 +74,7 @@ impl LogPart {
     /// If it cannot be written or is invalid.
     pub fn append(self, folder: &Path, piece: &LogPiece) -> io::Result<bool> {
         let bytes = STANDARD.decode(&piece.bytes).map_err(io::Error::other)?;
-        let (have, new) = (self.copied(folder), bytes.len() as u64);
+        let (have, new) = (self.copied_length(folder), bytes.len() as u64);
         if new > PIECE || have + new > MOST_BYTES {
             return Err(io::Error::other("more of a log came than there can be"));
         }
@@ -99,7 +99,9 @@ mod tests {
             written.extend(std::iter::repeat_n(round, 300_000));
             std::fs::write(part.path(&there), &written).expect("written");
             let mut pieces = 0;
-            while part.append(&here, &part.read(&there, part.copied(&here)).expect("reads")).expect("appends")
+            while part
+                .append(&here, &part.read(&there, part.copied_length(&here)).expect("reads"))
+                .expect("appends")
             {
                 pieces += 1;
             }
@@ -116,6 +118,6 @@ mod tests {
         append("%".to_owned()).expect_err("no base64");
         let large = vec![0; usize::try_from(PIECE).expect("fits") + 1];
         append(STANDARD.encode(large)).expect_err("too large");
-        assert_eq!(LogPart::Marks.copied(folder.path()), 0);
+        assert_eq!(LogPart::Marks.copied_length(folder.path()), 0);
     }
 }

@@ -76,7 +76,7 @@ impl StoredOutput {
         let origin = ByteOrigin::of(tty);
         let log = log::log_path(&folder);
         let end = match &io {
-            Some(io) => io.stored(),
+            Some(io) => io.log_end(),
             None => match std::fs::symlink_metadata(&log) {
                 Ok(facts) => facts.len().min(log::MOST_BYTES),
                 // Nothing is left to read, but how the task ended is still known.
@@ -95,7 +95,7 @@ impl StoredOutput {
     ///
     /// # Errors
     /// If its log cannot be measured.
-    pub fn stored(task: &TaskView) -> Result<Self, Error> {
+    pub fn from_log(task: &TaskView) -> Result<Self, Error> {
         Self::new(task.folder.clone(), task.tty, None)
     }
 
@@ -114,7 +114,7 @@ impl StoredOutput {
         if own.is_lost() {
             return Ok(Some(String::new()));
         }
-        own.transcribed(&own.open()?, &layout, 0, total).map(Some)
+        own.transcribe(&own.open()?, &layout, 0, total).map(Some)
     }
 
     /// Tells whether the task's log is gone because someone removed it. Its output then reads as empty.
@@ -189,7 +189,7 @@ impl StoredOutput {
     ///
     /// # Errors
     /// When the marks cannot be read.
-    pub fn dropped(&self, stream: OutputStream) -> Result<u64, Error> {
+    pub fn dropped_bytes(&self, stream: OutputStream) -> Result<u64, Error> {
         Ok(match &self.io {
             Some(io) if stream == OutputStream::Merged => io.output().dropped_bytes,
             _ => self.layout(stream)?.dropped,
@@ -209,7 +209,7 @@ impl StoredOutput {
         let total = layout.total();
         let window = window_chars.saturating_mul(BYTES_PER_CHAR);
         if layout.dropped == 0 && live.is_none() && total <= WHOLE_BYTES.max(window as u64) {
-            return self.transcribed(&file, &layout, 0, total).map(StreamText::Whole);
+            return self.transcribe(&file, &layout, 0, total).map(StreamText::Whole);
         }
         self.ends(&file, &layout, live.as_deref(), window)
     }
@@ -244,11 +244,11 @@ impl StoredOutput {
         let from = layout.before(from);
         let begin = self.quiet_before(file, layout, from)?;
         let before = Self { is_over: false, ..self.clone() };
-        let shown = before.transcribed(file, layout, begin, from)?;
+        let shown = before.transcribe(file, layout, begin, from)?;
         let whole = usize::try_from(WHOLE_BYTES).unwrap_or(usize::MAX);
         let window = window_chars.saturating_mul(BYTES_PER_CHAR).max(whole);
         if total - begin <= window as u64 {
-            let all = self.transcribed(file, layout, begin, total)?;
+            let all = self.transcribe(file, layout, begin, total)?;
             return Ok(StreamText::Whole(all).without(&shown));
         }
         let rest = layout.since(begin);

@@ -70,7 +70,7 @@ impl RecentCalls {
     }
 
     /// Notes that a call is on record and may take effect.
-    pub(crate) fn admitted(&mut self, now: Moment, seq: u64) {
+    pub(crate) fn admit(&mut self, now: Moment, seq: u64) {
         if let Some(entry) = self.entry(seq) {
             entry.admitted = Some(now.mono);
         }
@@ -204,7 +204,7 @@ impl RecentCalls {
     pub(crate) fn progress(&mut self, seq: u64, stream: StreamView) {
         if let Some(entry) = self.open(seq) {
             let summary = Arc::make_mut(&mut entry.summary);
-            summary.summary = stream.standing();
+            summary.summary = stream.progress_line();
             summary.stream = Some(stream);
         }
     }

@@ -35,14 +35,14 @@ pub(crate) enum Fact<'a> {
     /// A command is about to be started; written before that. Its secrets are masked, and variables are listed by
     /// name, without values: for people, not read back.
     Start {
-        #[serde(serialize_with = "masked")]
+        #[serde(serialize_with = "serialize_masked")]
         task: Cow<'a, TaskView>,
         #[serde(default, skip_deserializing)]
         env: Vec<&'a str>,
     },
     /// A command waits for the operator. Its secrets are masked.
     Queued {
-        #[serde(serialize_with = "masked")]
+        #[serde(serialize_with = "serialize_masked")]
         task: Cow<'a, TaskView>,
     },
     /// Agent calls were paused or resumed, or a call was held or decided.
@@ -57,7 +57,7 @@ pub(crate) enum Fact<'a> {
     },
     /// A task has ended and its log is complete. Its secrets are masked.
     Ended {
-        #[serde(serialize_with = "masked")]
+        #[serde(serialize_with = "serialize_masked")]
         task: Cow<'a, TaskView>,
         /// Milliseconds from the task's creation to its first byte of output; `None` if it first waited for a person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ pub(crate) struct RecoveredTask {
 }
 
 /// Serialises a task with the secrets in its command and description masked (docs/contract.md#masking).
-fn masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Error> {
     let (cmd, description) = (mask(&task.cmd), task.description.as_deref().map(mask));
     if matches!((&cmd, &description), (Cow::Borrowed(_), None | Some(Cow::Borrowed(_)))) {
         return task.serialize(serializer);

@@ -47,8 +47,10 @@ enum ScreenStage {
 impl ScreenState {
     fn terminal(&mut self) -> Option<&mut Terminal> {
         self.stage = match std::mem::replace(&mut self.stage, ScreenStage::Dropped) {
-            ScreenStage::Blank(size, origin) => ScreenStage::Whole(Terminal::kept(size, origin).into()),
-            ScreenStage::Packed(packed) => ScreenStage::Whole(packed.unpacked().into()),
+            ScreenStage::Blank(size, origin) => {
+                ScreenStage::Whole(Terminal::with_recent(size, origin).into())
+            }
+            ScreenStage::Packed(packed) => ScreenStage::Whole(packed.unpack().into()),
             stage => stage,
         };
         match &mut self.stage {
@@ -72,7 +74,7 @@ impl fmt::Debug for TaskScreen {
 
 impl TaskScreen {
     /// Wraps a terminal that no parser feeds.
-    pub fn detached(terminal: Terminal) -> Self {
+    pub fn from_terminal(terminal: Terminal) -> Self {
         Self::with(ScreenStage::Whole(terminal.into()))
     }
 
@@ -163,7 +165,7 @@ impl TaskScreen {
     pub(crate) fn pack(&self) -> bool {
         let mut shared = self.lock();
         let stage = match std::mem::replace(&mut shared.stage, ScreenStage::Dropped) {
-            ScreenStage::Whole(terminal) if !shared.is_unpackable => terminal.packed(),
+            ScreenStage::Whole(terminal) if !shared.is_unpackable => terminal.pack(),
             stage => {
                 shared.stage = stage;
                 return false;
@@ -222,7 +224,7 @@ mod tests {
 
     #[test]
     fn half_a_frame_is_not_read_until_it_is_whole() {
-        let mut screen = TaskScreen::detached(Terminal::new(Size::default(), ByteOrigin::Tty));
+        let mut screen = TaskScreen::from_terminal(Terminal::new(Size::default(), ByteOrigin::Tty));
         screen.hold = LONG;
         let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
         feed(b"whole");
@@ -238,7 +240,7 @@ mod tests {
     #[test]
     fn a_blank_screen_is_an_empty_terminal_until_it_is_dropped() {
         let size = |screen: &TaskScreen| screen.try_read(Terminal::size);
-        let (wide, narrow) = (Size::clamped(50, 7), Size::clamped(30, 5));
+        let (wide, narrow) = (Size::nearest(50, 7), Size::nearest(30, 5));
         let resized = TaskScreen::blank(wide, ByteOrigin::Tty);
         resized.update(|terminal| terminal.resize(narrow));
         assert_eq!((size(&resized), text(&resized).as_deref()), (Some(narrow), Some("")));
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_screen_is_shown_at_another_width_unless_it_is_drawn_on() {
-        let screen = TaskScreen::detached(Terminal::kept(Size::clamped(20, 4), ByteOrigin::Tty));
+        let screen = TaskScreen::from_terminal(Terminal::with_recent(Size::nearest(20, 4), ByteOrigin::Tty));
         let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
         let shown =
             |columns| screen.contents(columns).map(|contents| (contents.size.cols(), contents.text()));
@@ -265,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_screen_is_packed_until_it_is_needed() {
-        let screen = TaskScreen::blank(Size::clamped(20, 4), ByteOrigin::Tty);
+        let screen = TaskScreen::blank(Size::nearest(20, 4), ByteOrigin::Tty);
         let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
         let is_packed = || matches!(screen.lock().stage, ScreenStage::Packed(_));
         screen.pack();
@@ -289,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_never_ends_is_read_after_a_while() {
-        let mut screen = TaskScreen::detached(Terminal::new(Size::default(), ByteOrigin::Tty));
+        let mut screen = TaskScreen::from_terminal(Terminal::new(Size::default(), ByteOrigin::Tty));
         screen.hold = LONG;
         screen.feed(|terminal| terminal.feed(b"\x1b[?2026hforgotten"));
         assert_eq!(text(&screen), None);

@@ -201,8 +201,8 @@ impl SessionState {
     }
 
     /// Removes notices whose answer was written.
-    pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
-        self.agent_notices.given(label, ids);
+    pub(super) fn remove_delivered(&mut self, label: &str, ids: &[u64]) {
+        self.agent_notices.remove_delivered(label, ids);
         self.show_unread(label);
     }
 

@@ -202,7 +202,7 @@ impl RuntimeShared {
     /// If the row could not be written and what it announces must therefore not happen.
     pub(super) async fn write(&self, row: &Fact<'_>, durability: Durability) -> Result<(), Error> {
         let pending = self.begin_write(row, durability).await;
-        self.written(pending).await
+        self.wait_for_row(pending).await
     }
 
     /// Queues a row for the record; [`written`](Self::written) tells what became of it.
@@ -215,9 +215,9 @@ impl RuntimeShared {
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub(super) async fn written(&self, pending: QueuedFact) -> Result<(), Error> {
+    pub(super) async fn wait_for_row(&self, pending: QueuedFact) -> Result<(), Error> {
         let written = match pending {
-            Ok(pending) => pending.written().await,
+            Ok(pending) => pending.wait().await,
             Err(error) => Err(error),
         };
         let Err(error) = written else { return Ok(()) };

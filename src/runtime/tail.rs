@@ -33,7 +33,7 @@ impl StreamTail {
     }
 
     /// Returns how many bytes have been displaced so far.
-    pub(super) fn displaced(&self) -> u64 {
+    pub(super) fn displaced_bytes(&self) -> u64 {
         self.displaced
     }
 

@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_prepared_folder_records_the_size_of_its_tasks_terminal() {
         let (recording, spare) = (recording(), SpareFolders::default());
-        let large = Size::clamped(200, 50);
+        let large = Size::nearest(200, 50);
         for (seed, size) in [(1, Size::default()), (2, large)] {
             let id = TaskId::from_random([seed; 8]);
             for is_prepared in [true, false] {

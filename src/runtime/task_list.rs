@@ -58,7 +58,7 @@ impl RecentTasks {
         self.tasks.iter().rfind(|view| view.id == *id)
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<TaskView>> {
+    pub(super) fn list(&self) -> Vec<Arc<TaskView>> {
         self.tasks.clone()
     }
 
@@ -68,7 +68,7 @@ impl RecentTasks {
     }
 
     /// Returns how many tasks are no longer in memory.
-    pub(super) fn left(&self) -> u64 {
+    pub(super) fn left_count(&self) -> u64 {
         self.left
     }
 

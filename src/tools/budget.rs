@@ -58,12 +58,12 @@ impl Room {
 
     /// Returns the room left once `taken` is subtracted.
     pub(super) fn minus(self, taken: Self) -> Self {
-        self.each(taken, usize::saturating_sub)
+        self.combine(taken, usize::saturating_sub)
     }
 
     /// Returns the sum of both.
     pub(super) fn plus(self, other: Self) -> Self {
-        self.each(other, usize::saturating_add)
+        self.combine(other, usize::saturating_add)
     }
 
     /// Splits the room between two outputs: half each, with any unused part of one given to the other.
@@ -94,7 +94,7 @@ impl Room {
         parts.into_iter().filter(|(has, may)| has > may).max_by(|a, b| ratio(*a, *b))
     }
 
-    fn each(self, other: Self, f: fn(usize, usize) -> usize) -> Self {
+    fn combine(self, other: Self, f: fn(usize, usize) -> usize) -> Self {
         Self {
             chars: f(self.chars, other.chars),
             bytes: f(self.bytes, other.bytes),

@@ -40,7 +40,7 @@ pub struct CallAnswer {
 
 impl CallAnswer {
     /// Returns the envelope's summary, or why the call failed or was refused, and whether that is so.
-    pub fn told(&self) -> (&str, bool) {
+    pub fn summary(&self) -> (&str, bool) {
         let of = |pointer| self.envelope.result().and_then(|result| result.pointer(pointer));
         match self.envelope.outcome() {
             CallOutcome::Error(error) => (&error.message, true),
@@ -53,7 +53,7 @@ impl CallAnswer {
     }
 
     /// Returns the task that the call has started and that outlives it, if there is one.
-    pub fn started(&self) -> Option<TaskId> {
+    pub fn started_task(&self) -> Option<TaskId> {
         let id = self.envelope.result()?.pointer("/task_handle/task_id")?.as_str()?;
         id.parse().ok().filter(|_| self.envelope.tool_name() == "ExecCommand")
     }
@@ -74,10 +74,10 @@ pub(super) async fn call_until(
     input: Value,
     cut: &CutHandle,
 ) -> CallAnswer {
-    let (answer, mut notices) = answered(runtime, caller, name, input, None, cut).await;
-    AnswerNotices::recorded(&mut notices).await;
+    let (answer, mut notices) = answer_call(runtime, caller, name, input, None, cut).await;
+    AnswerNotices::wait_for_record(&mut notices).await;
     if let Some(notices) = notices {
-        notices.given();
+        notices.mark_delivered();
     }
     answer
 }
@@ -92,10 +92,10 @@ pub async fn call_with_notices(
     input: Value,
     taken: Option<String>,
 ) -> (CallAnswer, Option<AnswerNotices>) {
-    answered(runtime, caller, name, input, taken, &CutHandle::default()).await
+    answer_call(runtime, caller, name, input, taken, &CutHandle::default()).await
 }
 
-async fn answered(
+async fn answer_call(
     runtime: &Handle,
     caller: &Caller,
     name: &str,
@@ -138,7 +138,7 @@ async fn answered(
         // Meanwhile the answer is brought into the form that goes to the agent.
         Some(notices) => Some(notices.with_row(row)),
         None => {
-            row.written().await;
+            row.wait().await;
             None
         }
     };

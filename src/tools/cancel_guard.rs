@@ -23,7 +23,7 @@ impl<'a> CancelGuard<'a> {
         let answer = tokio::select! {
             biased;
             answer = &mut answer => answer,
-            reason = cut.asked() => {
+            reason = cut.wait_for_cut() => {
                 self.runtime.cancel_foreground(self.call, self.actor, &reason.why());
                 answer.await
             }

@@ -58,7 +58,7 @@ impl CutHandle {
     }
 
     /// Waits until the call is asked to end.
-    pub async fn asked(&self) -> CutReason {
+    pub async fn wait_for_cut(&self) -> CutReason {
         self.0.asked.cancelled().await;
         self.reason().unwrap_or(CutReason::HungUp)
     }
@@ -69,7 +69,7 @@ impl CutHandle {
     }
 
     /// Records that the request is being sent: from now on it may be accepted.
-    pub fn sent(&self) {
+    pub fn mark_sent(&self) {
         self.0.is_sent.store(true, Ordering::Relaxed);
     }
 
@@ -79,7 +79,7 @@ impl CutHandle {
     }
 
     /// Returns the cell that holds the call's sequence number once it is recorded.
-    pub fn begun(&self) -> &CallNumber {
+    pub fn call_number(&self) -> &CallNumber {
         &self.0.begun
     }
 

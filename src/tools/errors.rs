@@ -70,7 +70,7 @@ impl From<model::Error> for ToolError {
                     .with_details(json!({ "reason": reason }))
                     .with_hint(NO_GROUP)
             }
-            Error::Exhausted { resource, message } => exhausted(resource, &message),
+            Error::Exhausted { resource, message } => exhaustion_error(resource, &message),
             Error::InputLineTooLong { length, limit } => {
                 let message =
                     format!("A line of the input is longer than the {limit} bytes a terminal takes.");
@@ -82,7 +82,7 @@ impl From<model::Error> for ToolError {
                 Self::new(ErrorKind::LowDiskSpace, "There is too little free disk space to start a task.")
                     .with_hint("free some space; running tasks go on")
             }
-            Error::Unrecorded { reason, is_full } => unrecorded(&reason, is_full),
+            Error::Unrecorded { reason, is_full } => record_error(&reason, is_full),
             Error::Question(refusal) => not_accepted(&refusal),
             error @ Error::QuestionTooLong { .. } => {
                 Self::new(ErrorKind::InvalidToolInput, format!("This is {error}."))
@@ -107,7 +107,7 @@ impl From<model::Error> for ToolError {
             }
             Error::Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
             Error::Io { source, what, path } if crate::process::used_up(&source) == Some(Resource::Descriptors) => {
-                exhausted(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
+                exhaustion_error(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
             }
             error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")
                 .with_details(json!({ "reason": with_causes(&error) }))
@@ -122,19 +122,19 @@ const NO_GROUP: &str = "nothing was run; the operator can start the runtime in a
 
 /// Reports that nobody can know whether a command had begun.
 fn start_unknown(error: &model::Error) -> ToolError {
-    ToolError::new(ErrorKind::StartUnknown, capitalised(error.to_string()))
+    ToolError::new(ErrorKind::StartUnknown, make_sentence(error.to_string()))
         .with_hint("it may have run: look at what it has done before you run it again")
 }
 
 /// Makes a sentence of a message.
-fn capitalised(message: String) -> String {
+fn make_sentence(message: String) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     format!("{}{}.", first.map(String::from).unwrap_or_default(), letters.as_str())
 }
 
 /// Reports which system resource is exhausted, and how to free some.
-fn exhausted(resource: Resource, message: &str) -> ToolError {
+fn exhaustion_error(resource: Resource, message: &str) -> ToolError {
     let (text, hint) = match resource {
         Resource::Descriptors => (
             "No file descriptors are left to start the command with.",
@@ -199,13 +199,13 @@ fn not_accepted(refusal: &AnswerRefusal) -> ToolError {
             (ErrorKind::InvalidToolInput, id, "answer as the question says; it is still open")
         }
     };
-    ToolError::new(kind, capitalised(refusal.to_string()))
+    ToolError::new(kind, make_sentence(refusal.to_string()))
         .with_details(json!({ "question_id": id }))
         .with_hint(hint)
 }
 
 /// Reports that nothing can be started while the recording cannot be written.
-fn unrecorded(reason: &str, is_full: bool) -> ToolError {
+fn record_error(reason: &str, is_full: bool) -> ToolError {
     let kind = if is_full { ErrorKind::LowDiskSpace } else { ErrorKind::InternalError };
     let hint = if is_full {
         "free some space where Pilothouse keeps its recordings; running tasks go on"

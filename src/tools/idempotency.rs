@@ -45,7 +45,7 @@ impl IdempotencyKeys {
     }
 
     /// Returns the answer to store: once the memory limit is reached, only its sequence number.
-    fn kept(&self, answer: &CallAnswer) -> CallAnswer {
+    fn stored_answer(&self, answer: &CallAnswer) -> CallAnswer {
         let size = answer.receipt.len() * 3;
         let mut entries = self.lock();
         if entries.bytes + size <= KEPT_BYTES {
@@ -78,12 +78,12 @@ pub async fn call_once(
     let Some(key) = key else { return call_until(runtime, caller, tool, input, cut).await };
     if key.is_empty() || key.len() > KEY_BYTES {
         let reason = format!("An idempotency key has 1 to {KEY_BYTES} bytes.");
-        return refused(tool, ErrorKind::InvalidToolInput, reason, key);
+        return refusal_answer(tool, ErrorKind::InvalidToolInput, reason, key);
     }
     let first_use = idempotency.first_use(key);
     let mut first = tokio::select! {
         biased;
-        reason = cut.asked() => return unbegun(tool, reason),
+        reason = cut.wait_for_cut() => return unbegun(tool, reason),
         first = first_use.lock() => first,
     };
     match &*first {
@@ -92,13 +92,13 @@ pub async fn call_once(
         }
         Some(_) => {
             let reason = "This idempotency key stands for another request already.".to_owned();
-            refused(tool, ErrorKind::IdempotencyConflict, reason, key)
+            refusal_answer(tool, ErrorKind::IdempotencyConflict, reason, key)
         }
         None => {
             let answer = call_until(runtime, caller, tool, input.clone(), cut).await;
             let is_success = !answer.envelope.is_error() && !answer.is_unbegun;
             if is_success || runtime.has_begun(answer.seq) {
-                let answer = idempotency.kept(&answer);
+                let answer = idempotency.stored_answer(&answer);
                 *first = Some(FirstRequest { tool: tool.to_owned(), input, answer });
             }
             answer
@@ -106,7 +106,7 @@ pub async fn call_once(
     }
 }
 
-fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> CallAnswer {
+fn refusal_answer(tool: &str, kind: ErrorKind, reason: String, key: &str) -> CallAnswer {
     let shown: String = key.chars().take(64).collect();
     let error = ToolError::new(kind, reason)
         .with_details(json!({ "field": "idempotency-key", "idempotency_key": shown }))

@@ -67,7 +67,7 @@ impl ListeningNote {
 }
 
 /// Says who held a port at `now`. Of tasks of other workspaces a model learns nothing.
-pub(super) fn taken(taken: &TakenPort, now: Timestamp) -> String {
+pub(super) fn holder_phrase(taken: &TakenPort, now: Timestamp) -> String {
     let holder = |holder: &PortHolder| {
         let age = millis(millis_between(holder.since, now));
         format!("{} `{}` ({}, {age})", holder.task, holder.cmd, holder.by)

@@ -54,7 +54,7 @@ impl StreamPreview {
         id: &TaskId,
         budget: OutputBudget,
     ) -> Result<(Self, Self), Error> {
-        let (stdout, stderr) = output.both(budget.chars).await?;
+        let (stdout, stderr) = output.both_streams(budget.chars).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
         // The visible names of hidden characters are longer than the characters.
         let size = |shown: &Self| shown.preview.as_ref().map_or(Room::NONE, |shown| safe_size(&shown.text));
@@ -65,7 +65,7 @@ impl StreamPreview {
     }
 
     /// Reads all output from a position on, in order of arrival, and writes the file if something is left out.
-    pub(super) async fn merged(
+    pub(super) async fn read_merged(
         output: &StoredOutput,
         id: &TaskId,
         from: u64,
@@ -96,12 +96,12 @@ impl StreamPreview {
     /// Writes the file if something is left out. If that fails, no file is offered.
     pub(super) async fn keep(self, output: &StoredOutput, stream: OutputStream) -> Self {
         let mut shown = self;
-        if shown.truncated() && !shown.is_lost {
+        if shown.is_truncated() && !shown.is_lost {
             match output.artifact(stream).await {
                 Ok(path) => shown.artifact = Some(path),
                 Err(error) => tracing::warn!(%error, "the answer is sent without the file of its output"),
             }
-            match output.dropped(stream) {
+            match output.dropped_bytes(stream) {
                 Ok(dropped) => shown.dropped_bytes = dropped,
                 Err(error) => {
                     tracing::warn!(%error, "the answer is sent without the count of bytes that were not kept")
@@ -117,13 +117,13 @@ impl StreamPreview {
     }
 
     /// Returns whether part of the stream is missing.
-    pub fn truncated(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.is_lost || self.preview.as_ref().is_some_and(|preview| preview.truncated)
     }
 
     /// Returns whether TaskOutput can read what is missing.
     pub(super) fn can_be_read_on(&self) -> bool {
-        self.truncated() && !self.is_lost
+        self.is_truncated() && !self.is_lost
     }
 
     /// Adds its file to a list; returns the index in the list.
@@ -191,9 +191,9 @@ mod tests {
     fn what_is_cut_says_so_once_and_for_all() {
         let of =
             |chars: usize, budget: usize| StreamPreview::of(&StreamText::Whole("x".repeat(chars)), budget);
-        assert!(!of(0, 100).truncated() && !of(100, 100).truncated() && of(101, 100).truncated());
+        assert!(!of(0, 100).is_truncated() && !of(100, 100).is_truncated() && of(101, 100).is_truncated());
         let cut = of(1_000, 2_000).within(Room::chars(400));
-        assert!(cut.truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));
+        assert!(cut.is_truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));
         assert_eq!(of(1_000, 2_000).within(Room::chars(1_000)), of(1_000, 2_000));
         assert_eq!(of(10, 100).within(Room::NONE).text(), None, "nothing is no text");
         assert_eq!(Room::default().budget(Some(64_000)).chars, 36_000);

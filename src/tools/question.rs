@@ -105,7 +105,7 @@ impl QuestionRow {
             answerable: question.agents || *actor == Actor::Operator,
             text,
             text_truncated,
-            expects: question.kind.expected(),
+            expects: question.kind.answer_form(),
             program: origin.program.as_ref().map(|path| path.to_string_lossy().into_owned()),
             line: origin.lines.map(|lines| lines.first),
             evidence: values.collect(),

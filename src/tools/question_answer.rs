@@ -158,7 +158,7 @@ pub(super) async fn answer(
         return Ok(AnswerResult::of(&AnswerDetails { question, answer: None }));
     };
     let Some(value) = question.kind.read(&answer) else {
-        let misfit = AnswerRefusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
+        let misfit = AnswerRefusal::DoesNotFit { id: id.clone(), expected: question.kind.answer_form() };
         if question.agents {
             let said = format!("answered {}, which does not fit", one_line(&answer, REPEATED_CHARS));
             cx.runtime.comment(by, &id, said).await?;

@@ -83,7 +83,7 @@ decides where it is yours, `comment` says why. Gates are the operator's. `block`
 
     fn check(input: QuestionInput) -> Result<(), ToolError> {
         waits_for_any(&input)?;
-        match said(input) {
+        match given_answer(input) {
             Ok(said) => QuestionAnswerTool::check(said),
             Err(_) => Ok(()),
         }
@@ -93,7 +93,7 @@ decides where it is yours, `comment` says why. Gates are the operator's. `block`
         if waits_for_any(&input)? {
             wait(cx, input.timeout_ms).await;
         }
-        let outcome = match said(input) {
+        let outcome = match given_answer(input) {
             Ok(said) => QuestionResult::Settled { settled: question_answer::answer(cx, said).await? },
             Err(question_id) => QuestionResult::Open(listing(cx, question_id)?),
         };
@@ -138,7 +138,7 @@ async fn wait(cx: ToolContext<'_>, timeout_ms: u64) {
 
 /// Returns the answer or comment given, or else (as `Err`) the question to show, if one is named. An answer without a
 /// question id refers to a question that cannot be found.
-fn said(input: QuestionInput) -> Result<question_answer::QuestionAnswerInput, Option<String>> {
+fn given_answer(input: QuestionInput) -> Result<question_answer::QuestionAnswerInput, Option<String>> {
     let QuestionInput { question_id, answer, comment, .. } = input;
     if answer.is_none() && comment.is_none() {
         return Err(question_id);

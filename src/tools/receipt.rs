@@ -136,7 +136,7 @@ impl ReceiptBlock {
     }
 
     /// Inserts a heading, unless the block is empty.
-    pub(super) fn headed(mut self, head: ReceiptLine) -> Self {
+    pub(super) fn with_heading(mut self, head: ReceiptLine) -> Self {
         if !self.is_empty() {
             self.parts.insert(0, BlockPart::Line(head));
         }
@@ -144,7 +144,7 @@ impl ReceiptBlock {
     }
 
     /// Returns the size without outputs, including the blank line after the block.
-    fn fixed(&self) -> Room {
+    fn fixed_size(&self) -> Room {
         let taken = |part: &BlockPart| match part {
             BlockPart::Line(line) => Room { lines: 1, ..Room::of(&line.text).plus(LINE_END) },
             // The title with its colon and line ending, and the line ending after the output's last line.
@@ -228,7 +228,7 @@ impl Receipt {
     /// Divides the room for output in a receipt, first fairly among the blocks and then among each block's outputs.
     /// Returns the room of each output, by JSON pointer.
     pub(super) fn rooms(&self, receipt: Room) -> HashMap<String, Room> {
-        let fixed = self.blocks.iter().map(ReceiptBlock::fixed).fold(Room::NONE, Room::plus);
+        let fixed = self.blocks.iter().map(ReceiptBlock::fixed_size).fold(Room::NONE, Room::plus);
         // No blank line follows the last block.
         let room = receipt.plus(Room { chars: 2, bytes: 2, lines: 1 }).minus(fixed);
         let outputs: Vec<_> = self.blocks.iter().map(ReceiptBlock::outputs).collect();

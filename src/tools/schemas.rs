@@ -11,18 +11,18 @@ use crate::envelope::{SUMMARY_CHARS, ToolError};
 pub fn schemas() -> Vec<(String, Value)> {
     let error = schema::result::<ToolError>();
     let mut all = vec![
-        named("envelope", "The canonical envelope of a tool's answer.", envelope(&error)),
-        named("error", "The `error` of an envelope.", error),
+        named_schema("envelope", "The canonical envelope of a tool's answer.", envelope(&error)),
+        named_schema("error", "The `error` of an envelope.", error),
     ];
     for tool in &TOOLS {
-        all.push(named(&format!("{}.input", tool.name), tool.title, (tool.input_schema)()));
+        all.push(named_schema(&format!("{}.input", tool.name), tool.title, (tool.input_schema)()));
         let about = format!("The `result` of {}.", tool.name);
-        all.push(named(&format!("{}.result", tool.name), &about, (tool.result_schema)()));
+        all.push(named_schema(&format!("{}.result", tool.name), &about, (tool.result_schema)()));
     }
     all
 }
 
-fn named(name: &str, about: &str, schema: Value) -> (String, Value) {
+fn named_schema(name: &str, about: &str, schema: Value) -> (String, Value) {
     let mut whole = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": name,

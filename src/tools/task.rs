@@ -187,9 +187,9 @@ impl TaskBrief {
     }
 
     /// Describes its state, to follow `It` or `Task …`.
-    pub(super) fn stands(&self) -> String {
-        let standing = standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes);
-        stands(self.status, &standing)
+    pub(super) fn predicate(&self) -> String {
+        let standing = state_phrase(self.status, self.exit_status, self.signal.as_deref(), &self.notes);
+        predicate(self.status, &standing)
     }
 }
 
@@ -201,7 +201,7 @@ impl Notes {
         Self {
             timed_out: ended.is_some_and(|ended| ended.timed_out),
             awaiting_operator: WaitReason::of(task),
-            queued: queued(task),
+            queued: queue_place(task),
             stopped_by: stop.map(|stop| stop.by.clone()),
             killed: stop.is_some_and(|stop| stop.force),
             signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
@@ -209,7 +209,8 @@ impl Notes {
             ceiling: task.ceiling,
             typed_by: typed_by(task),
             listening: ListeningNote::of(task),
-            taken_port: ended.and_then(|ended| Some(listening::taken(ended.taken_port.as_ref()?, ended.at))),
+            taken_port: ended
+                .and_then(|ended| Some(listening::holder_phrase(ended.taken_port.as_ref()?, ended.at))),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             unended_processes: ended.map(|ended| UnendedProcesses::of(&ended.survivors)).unwrap_or_default(),
             error: ended
@@ -284,8 +285,8 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
 }
 
 /// Describes a task's place in the queue of its lane, if it waits for its turn.
-pub(super) fn queued(task: &TaskView) -> Option<String> {
-    task.queued.as_ref().map(|wait| wait.told(|task, _, cmd| format!("{task} {cmd}")))
+pub(super) fn queue_place(task: &TaskView) -> Option<String> {
+    task.queued.as_ref().map(|wait| wait.describe(|task, _, cmd| format!("{task} {cmd}")))
 }
 
 /// Returns who last typed into a task, other than the actor that started it.
@@ -295,7 +296,7 @@ fn typed_by(task: &TaskView) -> Option<Actor> {
 }
 
 /// Describes the state of a task: `running`, `completed (exit 0)`, `cancelled (stopped by operator)`.
-pub(super) fn standing(
+pub(super) fn state_phrase(
     status: TaskStatus,
     exit_status: Option<i32>,
     signal: Option<&str>,
@@ -320,7 +321,7 @@ pub(super) fn standing(
 }
 
 /// Turns the state of a task into the predicate of a sentence: `is running`, `completed (exit 0)`.
-pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
+pub(super) fn predicate(status: TaskStatus, standing: &str) -> String {
     match status {
         TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => format!("is {standing}"),
         TaskStatus::Cancelled | TaskStatus::Interrupted => format!("was {standing}"),
@@ -420,7 +421,7 @@ mod tests {
             ),
         ];
         for (status, exit, signal, notes, phrase) in cases {
-            assert_eq!(standing(status, exit, signal, notes), phrase);
+            assert_eq!(state_phrase(status, exit, signal, notes), phrase);
         }
     }
 }

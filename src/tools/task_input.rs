@@ -151,20 +151,20 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
     type Result = InputResult;
 
     fn check(input: TypeRequest) -> Result<(), ToolError> {
-        typed(input).map(drop)
+        typed_input(input).map(drop)
     }
 
     async fn run(cx: ToolContext<'_>, input: TypeRequest) -> Result<ToolOutcome, ToolError> {
         let wait = Duration::from_millis(input.yield_time_ms.min(*YIELD_MS.end()));
-        let (task_id, typed) = typed(input)?;
+        let (task_id, typed) = typed_input(input)?;
         let id = cx.own_task(&task_id).await?.id.clone();
         let before = OutputCursor::at(cx.runtime.output(&id)?.position());
         let mut outcome = cx.runtime.input(&cx.caller.actor, &id, typed).await?;
         let mut reaction = None;
         if outcome.accepted && !wait.is_zero() {
             tokio::select! {
-                reacted = reacted(cx, &id, before, wait) => reacted?,
-                _ = cx.cut.asked() => cx.cut.took(),
+                reacted = wait_for_reaction(cx, &id, before, wait) => reacted?,
+                _ = cx.cut.wait_for_cut() => cx.cut.took(),
             }
             outcome.task = cx.task(id.as_str()).await?;
             let asked = OutputRequest {
@@ -192,7 +192,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
             Some(rejection) => {
                 Receipt::new(format!("Input refused: {} {}", task.task_id, rejection.reason.clause()))
                     .line(&rejection.message)
-                    .line(format!("It {}.", task.stands()))
+                    .line(format!("It {}.", task.predicate()))
                     .lines(task.notes.lines())
                     .next(next_after(rejection.reason))
             }
@@ -211,7 +211,7 @@ impl InputResult {
         };
         let output = self.output_preview.as_deref();
         let output = output.unwrap_or(if task.status.is_terminal() { "(none)" } else { "(none yet)" });
-        let receipt = receipt.line(format!("It {}.", task.stands())).lines(task.notes.lines()).output(
+        let receipt = receipt.line(format!("It {}.", task.predicate())).lines(task.notes.lines()).output(
             "Output",
             "output_preview",
             Some(output),
@@ -225,7 +225,7 @@ impl InputResult {
 }
 
 /// Accepts exactly one of the four forms of input.
-fn typed(input: TypeRequest) -> Result<(String, model::TypedInput), ToolError> {
+fn typed_input(input: TypeRequest) -> Result<(String, model::TypedInput), ToolError> {
     let refuse = |field, reason: String| Err(unusable(TaskInputTool::NAME, field, reason));
     let eof = input.eof.filter(|eof| *eof);
     let typed = match (input.input, input.keys, eof, input.resize) {
@@ -236,7 +236,7 @@ fn typed(input: TypeRequest) -> Result<(String, model::TypedInput), ToolError> {
         (None, Some(names), None, None) => model::TypedInput::Keys(keys(&names)?),
         (None, None, Some(_), None) => model::TypedInput::Eof,
         (None, None, None, Some(Resize { cols, rows })) => {
-            model::TypedInput::Resize(Size::clamped(cols, rows))
+            model::TypedInput::Resize(Size::nearest(cols, rows))
         }
         _ => return refuse("input", "give exactly one of `input`, `keys`, `eof` and `resize`".to_owned()),
     };
@@ -254,7 +254,7 @@ fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
 }
 
 /// Waits until the program has reacted and gone quiet, has ended, or the time limit is reached.
-async fn reacted(
+async fn wait_for_reaction(
     cx: ToolContext<'_>,
     id: &TaskId,
     before: OutputCursor,
@@ -284,7 +284,7 @@ mod tests {
     use crate::tools::input;
 
     fn given(fields: Value) -> Result<model::TypedInput, ToolError> {
-        typed(input::parse::<TaskInputTool>(fields)?).map(|(_, typed)| typed)
+        typed_input(input::parse::<TaskInputTool>(fields)?).map(|(_, typed)| typed)
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
             matches!(given(json!({"task_id": "t", "keys": ["C-c", "Enter"]})), Ok(model::TypedInput::Keys(keys)) if keys.len() == 2)
         );
         assert!(matches!(given(json!({"task_id": "t", "eof": true})), Ok(model::TypedInput::Eof)));
-        let size = Size::clamped(80, 24);
+        let size = Size::nearest(80, 24);
         assert!(
             matches!(given(json!({"task_id": "t", "resize": {"cols": 80, "rows": 24}})), Ok(model::TypedInput::Resize(new)) if new == size)
         );

@@ -158,7 +158,7 @@ impl TaskRow {
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| millis_between(last, now)),
             waiting: WaitingNote::of(task.waiting.as_ref(), now),
             listening: ListeningNote::of(task),
-            queued: task::queued(task),
+            queued: task::queue_place(task),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
             peak_memory: task.peak_memory,
             ended: task.ended.is_some().then(|| task.end_in_words()),

@@ -180,7 +180,7 @@ pub fn project(complete: &OutputDetails) -> Envelope {
         status: task.status,
         exit_status: task::exit_status(task),
         output_preview: output.text(),
-        output_truncated: output.truncated(),
+        output_truncated: output.is_truncated(),
         output_lost: output.is_lost,
         next_cursor: next.to_string(),
         view: *seen,
@@ -223,7 +223,7 @@ in its cut line.
     type Result = OutputResult;
 
     async fn run(cx: ToolContext<'_>, input: TaskOutputInput) -> Result<ToolOutcome, ToolError> {
-        let wanted = wanted(&input)?;
+        let wanted = line_request(&input)?;
         let id = cx.task(&input.task_id).await?.id.clone();
         let since = since(cx, &id, input.since.as_deref())?;
         let waits = input.block.unwrap_or(wanted.is_none() || input.until.is_some());
@@ -256,7 +256,7 @@ in its cut line.
     }
 
     fn summary(retrieved: &OutputResult) -> String {
-        let standing = retrieved.task.standing();
+        let standing = retrieved.task.state_phrase();
         match retrieved.retrieval_status {
             Retrieval::Success => format!("task {standing}"),
             Retrieval::Timeout => format!("task {standing}; wait timed out"),
@@ -268,13 +268,13 @@ in its cut line.
         let task = &retrieved.task;
         let id = &task.task_id;
         if let Some(reading) = &task.reading {
-            let stands = task::stands(task.status, &task.standing());
+            let stands = task::predicate(task.status, &task.state_phrase());
             return reading.receipt(id, &stands, task.output_preview.as_deref());
         }
-        let standing = task.standing();
+        let standing = task.state_phrase();
         let outcome = match retrieved.retrieval_status {
             Retrieval::Success if task.status.is_terminal() => {
-                format!("Task {id} {}", task::stands(task.status, &standing))
+                format!("Task {id} {}", task::predicate(task.status, &standing))
             }
             Retrieval::Success if task.notes.listening.iter().any(|note| note.port().is_some()) => {
                 format!("Output of {id}, which is {standing} and listening")
@@ -312,8 +312,8 @@ in its cut line.
 }
 
 impl TaskReading {
-    fn standing(&self) -> String {
-        task::standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes)
+    fn state_phrase(&self) -> String {
+        task::state_phrase(self.status, self.exit_status, self.signal.as_deref(), &self.notes)
     }
 
     fn next_step(&self) -> String {
@@ -322,7 +322,7 @@ impl TaskReading {
     }
 }
 
-fn wanted(input: &TaskOutputInput) -> Result<Option<LineRequest>, ToolError> {
+fn line_request(input: &TaskOutputInput) -> Result<Option<LineRequest>, ToolError> {
     let TaskOutputInput { lines, r#match, context, stream, .. } = input;
     let wanted =
         LineRequest::read(TaskOutputTool::NAME, lines.as_deref(), r#match.as_deref(), *context, *stream)?;
@@ -389,7 +389,7 @@ pub(super) async fn read(
         }
         None => {
             let from = asked.since.map_or(0, OutputCursor::position);
-            (OutputForm::Transcript, StreamPreview::merged(&output, id, from, asked.budget).await?)
+            (OutputForm::Transcript, StreamPreview::read_merged(&output, id, from, asked.budget).await?)
         }
     };
     Ok(OutputRead { output, seen, next, reading: None })

@@ -184,7 +184,7 @@ pub fn project(complete: &TaskDetails) -> Envelope {
         task_id: task.id.clone(),
         kind: TaskKind::CommandTask,
         status: task.status,
-        summary: task::standing(task.status, exit_status, signal.as_deref(), &notes),
+        summary: task::state_phrase(task.status, exit_status, signal.as_deref(), &notes),
         created_at: task.created_at,
         updated_at: task.updated_at,
         started_by: task.started_by.clone(),
@@ -252,18 +252,19 @@ waits for input. To wait, or to read output, use TaskOutput.";
         let driven = report.task.controller.as_ref().map(|by| format!("Its input is held by {by}."));
         let waiting =
             report.task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
-        let receipt = Receipt::new(format!("Task {task_id} {}", task::stands(report.task.status, summary)))
-            .lines(notes.lines())
-            .lines(driven)
-            .lines(waiting)
-            .line(format!("Started by {} at {:.0}", report.task.started_by, report.task.created_at))
-            .line(format!("Directory: {}", command.workdir.display()))
-            .line(command.terminal_line())
-            .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))
-            .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
-            .lines(task::dropped_line(output.dropped_bytes))
-            .lines(report.task.changes.as_ref().map(ChangesCount::line))
-            .output("Command", "task/command/cmd", Some(&command.cmd));
+        let receipt =
+            Receipt::new(format!("Task {task_id} {}", task::predicate(report.task.status, summary)))
+                .lines(notes.lines())
+                .lines(driven)
+                .lines(waiting)
+                .line(format!("Started by {} at {:.0}", report.task.started_by, report.task.created_at))
+                .line(format!("Directory: {}", command.workdir.display()))
+                .line(command.terminal_line())
+                .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))
+                .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
+                .lines(task::dropped_line(output.dropped_bytes))
+                .lines(report.task.changes.as_ref().map(ChangesCount::line))
+                .output("Command", "task/command/cmd", Some(&command.cmd));
         if report.task.status.is_terminal() {
             receipt.next("TaskOutput to read what it printed.")
         } else {

@@ -94,7 +94,7 @@ servers before you finish.";
             StopEffect::Cancelling => format!("stop requested for {id}"),
             StopEffect::Cancelled => format!("{id} stopped"),
             StopEffect::Signalled => format!("signal sent to {id}"),
-            StopEffect::Noop => format!("nothing to stop: {id} {}", stopped.task.stands()),
+            StopEffect::Noop => format!("nothing to stop: {id} {}", stopped.task.predicate()),
         }
     }
 
@@ -108,7 +108,7 @@ servers before you finish.";
             StopEffect::Noop => format!("Nothing to stop: {id} had ended before"),
         };
         let receipt = Receipt::new(outcome)
-            .line(format!("It {}.", stopped.task.stands()))
+            .line(format!("It {}.", stopped.task.predicate()))
             .lines(stopped.task.notes.lines());
         match stopped.effect {
             StopEffect::Cancelling if stopped.force_stop_requested => {

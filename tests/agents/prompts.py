@@ -182,7 +182,7 @@ def alike(run):
     run.console.keys("l")
     run.over()
     assert run.has("made") and run.has("made-2"), "the same line, twice"
-    run.console.wait("ALLOWED 1[45]:", PATIENCE)
+    run.console.wait("ALLOWED 1[45]m", PATIENCE)
     run.console.keys("J")
     run.model.play("later", two_calls("mkdir made-3", "true")(Shell("claude")))
     run.agent.text("SCRIPT:later go")

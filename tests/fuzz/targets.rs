@@ -15,7 +15,7 @@ use pilothouse::terminal::{ByteOrigin, Contents, Size, Terminal, clean, is_conta
 /// Output of a task. The first two bytes are the size; a byte of 255 stands for a resize.
 pub(crate) fn pane(bytes: &[u8]) {
     let [cols, rows, text @ ..] = bytes else { return };
-    let size = |cols: u8, rows: u8| Size::clamped(u16::from(cols), u16::from(rows % 80));
+    let size = |cols: u8, rows: u8| Size::nearest(u16::from(cols), u16::from(rows % 80));
     let (mut whole, mut pieces) = (Terminal::new(size(*cols, *rows), ByteOrigin::Tty), None);
     for (at, piece) in text.split(|byte| *byte == 255).enumerate() {
         if at > 0 {

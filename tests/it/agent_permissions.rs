@@ -73,7 +73,7 @@ fn what_is_alike_is_allowed_until_a_key_ends_that() {
     console.shows("alike: commands that begin with: ls, in this directory");
     console.keys(b"l");
     assert_eq!(printed(asked).trim_end(), ALLOW);
-    console.shows("ALLOWED 14:");
+    console.shows("ALLOWED 14m");
     let alike = told("PermissionRequest", "s1", "ls b");
     assert_eq!(printed(hook(&home, &alike)).trim_end(), ALLOW);
     for other in ["ls && touch x", "ls > x", "ls $(touch x)", "ls; ls", "stat a"] {

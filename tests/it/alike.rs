@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pilothouse::config::{ALIKE, Prefix, quoted};
+use pilothouse::config::{ALIKE, Prefix, quote};
 use pilothouse_consequence::{ConsequenceRequest, FileStat, GitFiles, GitRefs, Look, Unseen, compute};
 use proptest::prelude::*;
 
@@ -132,7 +132,7 @@ proptest! {
         program in prop::sample::select(ALIKE.to_vec()),
         arguments in prop::collection::vec("(-{0,2}[a-zA-Z]{1,8}=?)?[ -~]{0,12}", 0..5),
     ) {
-        let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = arguments.iter().map(|word| quote(word)).collect();
         let line = format!("{program} {}", words.join(" "));
         let cost = consequence(&line);
         prop_assert!(cost.facts.is_empty(), "{line}: {:?}", cost.sentences());

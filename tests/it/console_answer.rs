@@ -52,13 +52,13 @@ proptest! {
         (before, after) in (written(), written()),
         resized in prop::option::of((20..140_u16, 5..50_u16)),
     ) {
-        let mut terminal = Terminal::new(Size::clamped(columns, rows), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(columns, rows), ByteOrigin::Tty);
         let _ = terminal.feed(format!("$ {before}").as_bytes());
         let mut app = typing(size, is_full, &terminal);
         let (mut frame, extras) = draw(&app);
         let typed = extras.typed.expect("nothing lies over the pane");
         if let Some((columns, rows)) = resized {
-            terminal.resize(Size::clamped(columns, rows));
+            terminal.resize(Size::nearest(columns, rows));
         }
         let _ = terminal.feed(after.as_bytes());
         let changed = take(&mut app, &terminal, 2);

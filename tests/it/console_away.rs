@@ -21,7 +21,7 @@ use crate::console_fixture::{
 
 fn waiting(kind: InputNeed, since: i64, task: TaskView) -> TaskView {
     let waiting = InputWait { kind, evidence: InputEvidence::TtyRead, since: ago(since), program: None };
-    TaskView { tty: true, accepts_input: true, size: Size::clamped(80, 24), waiting: Some(waiting), ..task }
+    TaskView { tty: true, accepts_input: true, size: Size::nearest(80, 24), waiting: Some(waiting), ..task }
 }
 
 /// What two agents did in 40 minutes: some of it needs the user, most of it does not.
@@ -90,7 +90,7 @@ fn each_line_leads_there_and_any_other_key_closes() {
         assert!(!done.iter().any(|effect| matches!(effect, Effect::Ask(_))), "nothing is done to it");
         assert!(app.layers.is_empty() && matches!(app.state.focus.mode, Mode::Observe));
         assert_eq!(
-            (app.state.focus.screen, app.state.selected().map(|task| task.number)),
+            (app.state.focus.screen, app.state.selected_task().map(|task| task.number)),
             (screen, Some(number))
         );
     }

@@ -75,7 +75,7 @@ fn the_item_under_way_stays_on_screen_where_there_is_little_room() {
 #[test]
 fn beside_an_item_stands_the_call_it_belongs_to() {
     let app = console(snapshot(), (200, 60));
-    assert_eq!(app.state.selected().and_then(|task| task.item).map(|item| item.index), Some(3));
+    assert_eq!(app.state.selected_task().and_then(|task| task.item).map(|item| item.index), Some(3));
     assert_eq!(app.state.shown_call().map(|call| call.seq), Some(311));
 }
 

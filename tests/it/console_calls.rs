@@ -27,7 +27,7 @@ fn a_task_leads_to_its_own_call_and_back() {
             let _ = press(&mut app, &["3"]);
             assert_eq!(app.state.shown_call().map(|call| call.seq), Some(call), "{size:?}");
             let _ = press(&mut app, &["b", "1"]);
-            assert_eq!(app.state.selected().map(|task| task.number), Some(number), "{size:?}");
+            assert_eq!(app.state.selected_task().map(|task| task.number), Some(number), "{size:?}");
         }
     }
 }
@@ -202,14 +202,18 @@ fn a_batch_that_waits_has_a_row_among_the_tasks_which_leads_to_its_card() {
         let held = row(&app, " batch ");
         assert!(held.contains("▸ batch") && !held.contains(" decides"), "{held}");
         assert!(shown(&app).contains("Enter decide"), "{}", shown(&app));
-        assert!(app.state.selected().is_none() && press(&mut app, &["s"]).is_empty());
+        assert!(app.state.selected_task().is_none() && press(&mut app, &["s"]).is_empty());
         assert!(shown(&app).contains("before it is approved"), "{}", shown(&app));
         let _ = press(&mut app, &["3"]);
         assert_eq!(app.state.shown_call().map(|call| call.seq), Some(322));
         let _ = press(&mut app, &["1", "Enter"]);
         assert_eq!(app.held_call().map(|held| held.call), Some(322), "{}", shown(&app));
         let _ = press(&mut app, &["Esc", "j"]);
-        assert!(app.state.selected().is_some() && app.state.batch_at_hand().is_none(), "{}", shown(&app));
+        assert!(
+            app.state.selected_task().is_some() && app.state.batch_at_hand().is_none(),
+            "{}",
+            shown(&app)
+        );
         let y = shown(&app).lines().position(|line| line.contains(" batch ")).expect("a row");
         let press = MouseKind::Press(MouseButton::Left);
         let at = MouseInput {
@@ -241,7 +245,7 @@ fn once_a_batch_is_decided_the_selection_follows_again() {
     assert!(app.state.batch_at_hand().is_some());
     let decided = Snapshot { gate: GateView::default(), ..batches() };
     let _ = app.update(Msg::Snapshot(Arc::new(decided)));
-    assert!(app.state.batch_at_hand().is_none() && app.state.selected().is_some());
+    assert!(app.state.batch_at_hand().is_none() && app.state.selected_task().is_some());
     assert!(!app.state.list.is_held);
     let _ = press(&mut app, &["r"]);
     assert!(shown(&app).contains("press again"), "{}", shown(&app));
@@ -289,7 +293,7 @@ fn a_batch_is_found_by_each_of_its_commands_and_is_one_of_those_that_failed() {
 fn an_item_of_a_batch_leads_to_its_batch() {
     let mut app = console(batches(), (80, 24));
     let _ = press(&mut app, &["g", "j"]);
-    assert_eq!(app.state.selected().and_then(|task| task.item).map(|item| item.count), Some(3));
+    assert_eq!(app.state.selected_task().and_then(|task| task.item).map(|item| item.count), Some(3));
     let _ = press(&mut app, &["3"]);
     assert_eq!(app.state.shown_call().map(|call| call.seq), Some(320));
 }

@@ -97,7 +97,7 @@ fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
     let mut app = opened();
     let _ = press(&mut app, &["v"]);
     let log: String = (0..60).map(|line| format!("line {line}\r\n")).collect();
-    let size = Size::clamped(80, 250);
+    let size = Size::nearest(80, 250);
     let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
     let rows = page.rows.iter().map(|row| row.line).collect();
     let picture = Picture::of_page(&page);

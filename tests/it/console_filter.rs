@@ -24,7 +24,7 @@ fn the_list_shows_some_tasks_and_all_again() {
             let _ = press(&mut app, &["f", letter]);
             assert_eq!(app.state.list.filters.state, filter, "{letter}");
             assert!(app.state.tasks().iter().all(|task| filter.holds(task)), "{filter:?}");
-            assert!(app.state.selected().is_some_and(|task| filter.holds(task)), "{filter:?}");
+            assert!(app.state.selected_task().is_some_and(|task| filter.holds(task)), "{filter:?}");
             let says = format!("{}  {} of {all}", filter.word(), app.state.tasks().len());
             assert!(shown(&app).contains(&says), "{says}\n{}", shown(&app));
         }
@@ -45,7 +45,7 @@ fn a_selected_task_stays_listed_when_the_filter_holds_no_more_for_it() {
     let mut app = console(snapshot(), (80, 24));
     let _ = press(&mut app, &["f", "w"]);
     assert_eq!(app.state.list.filters.state, Filter::Waiting);
-    let id = app.state.selected().expect("a waiter").id.clone();
+    let id = app.state.selected_task().expect("a waiter").id.clone();
     let mut after = snapshot();
     for task in &mut after.tasks {
         *task = Arc::new(TaskView { waiting: None, held: None, ..(**task).clone() });

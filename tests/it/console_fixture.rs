@@ -129,7 +129,7 @@ fn npm_init() -> TaskView {
     TaskView {
         tty: true,
         accepts_input: true,
-        size: Size::clamped(80, 24),
+        size: Size::nearest(80, 24),
         waiting: Some(InputWait {
             kind: InputNeed::Line,
             evidence: InputEvidence::TtyRead,
@@ -182,7 +182,7 @@ fn python() -> TaskView {
     TaskView {
         tty: true,
         accepts_input: true,
-        size: Size::clamped(80, 24),
+        size: Size::nearest(80, 24),
         size_asked: true,
         started_by: Actor::Operator,
         lease: Some(Lease { holder: Actor::Operator, until: now() + SignedDuration::from_secs(8) }),
@@ -538,7 +538,7 @@ pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> App {
     for (number, picture) in pictures() {
         let _ = app.update(Msg::Picture(id(*number), picture.clone()));
     }
-    app.drawn();
+    app.mark_drawn();
     app
 }
 
@@ -574,9 +574,9 @@ fn screens() -> Vec<(u32, Size, String)> {
         12:03:58 [vite] hmr update /src/app.tsx, /src/components/receipt-with-a-very-long-name-that-goes-on.tsx (x3), and more\r\n";
     let server = "2026-11-21T12:04:29Z INFO server: shutting down, 3 requests in flight\r\n";
     vec![
-        (7, Size::clamped(80, 24), npm.into()),
+        (7, Size::nearest(80, 24), npm.into()),
         (6, Size::default(), cargo),
-        (5, Size::clamped(80, 24), python.into()),
+        (5, Size::nearest(80, 24), python.into()),
         (3, Size::default(), dev.into()),
         (8, Size::default(), server.into()),
     ]
@@ -586,7 +586,7 @@ fn screens() -> Vec<(u32, Size, String)> {
 pub(crate) fn press(app: &mut App, keys: &[&str]) -> Vec<Effect> {
     let key = |name: &&str| {
         let effects = blindly(app, name);
-        app.drawn();
+        app.mark_drawn();
         effects
     };
     keys.iter().flat_map(key).collect()
@@ -601,7 +601,7 @@ pub(crate) fn blindly(app: &mut App, name: &str) -> Vec<Effect> {
 pub(crate) fn select(app: &mut App, number: u32) {
     let _ = press(app, &["g"]);
     for _ in 0..app.state.view.snapshot.tasks.len() {
-        if app.state.selected().is_some_and(|task| task.number == number) {
+        if app.state.selected_task().is_some_and(|task| task.number == number) {
             return;
         }
         let _ = press(app, &["j"]);

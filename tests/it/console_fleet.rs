@@ -119,7 +119,7 @@ fn opened(size: (u16, u16)) -> App {
 pub(crate) fn select(app: &mut App, wanted: &TaskId) {
     let _ = press(app, &["g"]);
     for _ in 0..9 {
-        if app.state.selected().is_some_and(|task| task.id == *wanted) {
+        if app.state.selected_task().is_some_and(|task| task.id == *wanted) {
             return;
         }
         let _ = press(app, &["j"]);

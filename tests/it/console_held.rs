@@ -63,7 +63,7 @@ fn waiting(held: Vec<HeldCall>) -> Snapshot {
 pub(crate) fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
     let mut app = open(waiting(held), size);
     let _ = press(&mut app, &["A"]);
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 1_000);
     app
 }
@@ -130,7 +130,7 @@ fn a_cost_that_comes_or_changes_has_to_be_read_before_a_key_counts() {
     let mut app = looked_at(vec![call(1, &cmds, ruled())], (80, 24));
     let _ = app.update(told(1, "deletes 3 files, 2 KB in build (ignored by git)"));
     assert_eq!(decisions(&press(&mut app, &["y"])), [], "it came just now");
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 399);
     assert_eq!(decisions(&press(&mut app, &["y"])), []);
     later(&mut app, 1);
@@ -143,7 +143,7 @@ fn a_cost_that_comes_or_changes_has_to_be_read_before_a_key_counts() {
 
     // The runtime has refused it: it would cost something else by now.
     let _ = app.update(told(2, "deletes 4 files, 2 KB in build (ignored by git)"));
-    app.drawn();
+    app.mark_drawn();
     insta::assert_snapshot!("held_cost_changed_80x24", shown(&app));
     assert_eq!(decisions(&press(&mut app, &["y"])), []);
     later(&mut app, 1_000);
@@ -163,7 +163,7 @@ fn what_was_typed_before_the_card_was_seen_is_no_answer() {
     let held = vec![call(1, &["git push"], ruled())];
     let mut app = open(waiting(held), (80, 24));
     assert_eq!(decisions(&press(&mut app, &["A", "y"])), []);
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 200);
     assert_eq!(decisions(&press(&mut app, &["y"])), [], "within a third of a second");
     later(&mut app, 200);
@@ -188,7 +188,7 @@ fn the_next_card_is_to_be_seen_anew() {
     assert_eq!(decisions(&press(&mut app, &["e"])), [(1, Decision::Exact)]);
     let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(2, &["git push -f"], ruled())]))));
     assert_eq!(decisions(&press(&mut app, &["y"])), []);
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 400);
     assert_eq!(decisions(&press(&mut app, &["y"])), [(2, Decision::Once)]);
     let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![]))));
@@ -202,14 +202,14 @@ fn f57_no_other_card_takes_the_place_of_one_that_is_withdrawn() {
     let both = vec![call(1, &["git push"], ruled()), call(2, &["rm -r src"], ruled())];
     let mut app = looked_at(both, (80, 24));
     let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(2, &["rm -r src"], ruled())]))));
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 450);
     assert_eq!(decisions(&press(&mut app, &["y", "e", "w", "n", "y", "Tab"])), []);
     assert!(shown(&app).contains("this call no longer waits"), "{}", shown(&app));
     assert_eq!(decisions(&press(&mut app, &["Enter", "y"])), []);
     assert!(app.layers.is_empty(), "a key closes it");
     let _ = press(&mut app, &["A"]);
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 400);
     assert_eq!(decisions(&press(&mut app, &["y"])), [(2, Decision::Once)]);
 }
@@ -220,7 +220,7 @@ fn f57_a_note_that_is_being_written_is_not_read_as_keys_when_its_call_is_withdra
     let mut app = looked_at(both, (80, 24));
     let _ = press(&mut app, &["n", "n", "o"]);
     let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(2, &["rm -r src"], ruled())]))));
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 450);
     assert_eq!(decisions(&press(&mut app, &["q", "y", "Enter"])), []);
     assert!(matches!(app.layers.last(), Some(Layer::Approval(card)) if card.ticket == 1));
@@ -289,7 +289,7 @@ fn ruling(size: (u16, u16)) -> App {
     }
     let mut app = open(held, size);
     let _ = press(&mut app, &["A"]);
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 1_000);
     let _ = press(&mut app, &["G", "w"]);
     app
@@ -310,7 +310,7 @@ fn a_wider_yes_shows_what_it_lets_run_before_it_is_given() {
     }
     let mut app = ruling((80, 24));
     assert_eq!(widened(&mut app, &["Enter"]), [], "not drawn yet");
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 200);
     assert_eq!(widened(&mut app, &["Enter"]), [], "not seen yet");
     later(&mut app, 200);
@@ -321,11 +321,11 @@ fn a_wider_yes_shows_what_it_lets_run_before_it_is_given() {
 #[test]
 fn a_rule_that_was_changed_is_to_be_seen_anew() {
     let mut app = ruling((80, 24));
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 1_000);
     assert_eq!(widened(&mut app, &["Space", "o", "r", "i", "g", "i", "n", "Enter"]), []);
     assert!(!shown(&app).contains("run before"), "{}", shown(&app));
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 400);
     assert_eq!(widened(&mut app, &["Enter"]), prefix("git push origin"));
 }
@@ -335,12 +335,12 @@ fn a_rule_that_misses_the_call_or_is_none_is_not_given() {
     for (typed, said) in [("x", "does not begin so"), (";", "the first words of one command")] {
         let mut app = ruling((80, 24));
         let _ = press(&mut app, &[typed, "l", "s"]);
-        app.drawn();
+        app.mark_drawn();
         later(&mut app, 1_000);
         assert_eq!(widened(&mut app, &["Enter"]), []);
         assert!(shown(&app).contains(said), "{}", shown(&app));
         let _ = press(&mut app, &["Esc"]);
-        app.drawn();
+        app.mark_drawn();
         later(&mut app, 400);
         assert_eq!(widened(&mut app, &["y"]), [(1, Decision::Once)], "the card is as it was");
     }
@@ -360,7 +360,7 @@ fn a_rule_that_misses_the_call_or_is_none_is_not_given() {
 #[test]
 fn what_does_not_fit_on_the_screen_is_not_let_run() {
     let mut app = ruling((60, 9));
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 1_000);
     assert_eq!(widened(&mut app, &["Enter"]), []);
     assert!(app.state.toasts.list().iter().any(|toast| toast.text.contains("too little room")));
@@ -395,7 +395,7 @@ fn a_key_pauses_and_goes_on_and_shows_first_what_waits_for_it() {
     let mut app = open(waiting(vec![call(1, &["ls"], HoldReason::Paused)]), (80, 24));
     assert_eq!(pauses(press(&mut app, &["p"])), Vec::<bool>::new());
     assert!(matches!(app.layers.last(), Some(Layer::Approval(_))));
-    app.drawn();
+    app.mark_drawn();
     later(&mut app, 400);
     assert_eq!(pauses(press(&mut app, &["p"])), [false]);
 }

@@ -37,7 +37,7 @@ fn list(app: &App) -> Option<&Chooser> {
 }
 
 fn labels(app: &App) -> Vec<String> {
-    list(app).into_iter().flat_map(|list| list.shown().map(|(item, _)| item.label.clone())).collect()
+    list(app).into_iter().flat_map(|list| list.matching_items().map(|(item, _)| item.label.clone())).collect()
 }
 
 /// The five screens, with a task selected.
@@ -84,7 +84,7 @@ fn a_key_without_a_meaning_says_so_wherever_keys_are_commands() {
             let mut app = app.clone();
             let _ = app.update(Msg::Key(key));
             let expected =
-                format!("{} does nothing here; ? lists the keys", app.state.setup.keymap.spelled(key));
+                format!("{} does nothing here; ? lists the keys", app.state.setup.keymap.key_name(key));
             assert_eq!(said(&app), [expected], "{:?}", app.context());
         }
     }
@@ -125,7 +125,7 @@ fn help_begins_with_the_panel_at_hand_and_is_filtered_by_typing() {
         let list = list(&app).expect("help");
         assert_eq!(list.kind, ListKind::Help("tasks"));
         let mut seen = BTreeSet::new();
-        list.shown().filter_map(|(item, _)| item.group).filter(|group| seen.insert(*group)).collect()
+        list.matching_items().filter_map(|(item, _)| item.group).filter(|group| seen.insert(*group)).collect()
     };
     assert_eq!(groups[..7], ["see", "answer", "stop, start", "read, keep", "arrange", "words", "one task"]);
     assert!(shown(&app).contains("HELP"), "{}", shown(&app));
@@ -137,7 +137,7 @@ fn help_begins_with_the_panel_at_hand_and_is_filtered_by_typing() {
     assert_eq!(labels(&app)[0], "s");
     let _ = press(&mut app, &["C-u"]);
     write(&mut app, "timeline");
-    let first = list(&app).and_then(|list| list.selected()).expect("found");
+    let first = list(&app).and_then(|list| list.selected_item()).expect("found");
     assert_eq!((first.label.as_str(), first.group), ("t", Some("see")));
     // What cannot be done now says so, and the list stays.
     let _ = press(&mut app, &["Enter"]);

@@ -164,7 +164,7 @@ fn a_task_that_printed_nothing_has_no_pane_and_alone_it_says_what_is_known() {
     let mut both = some(&[6]);
     both.tasks.push(Arc::new(silent(11)));
     let mut app = console(both, (120, 40));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(11), "the newest live one");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(11), "the newest live one");
     assert_eq!(panes(&app), [6]);
     let _ = press(&mut app, &["j", "k"]);
     assert_eq!(panes(&app), [6, 11], "but the one that was chosen");
@@ -178,7 +178,7 @@ fn where_one_pane_fits_what_waits_has_a_low_one_below_the_chosen_task() {
     let mut app = console(snapshot(), (80, 24));
     assert_eq!(panes(&app), [7]);
     let _ = press(&mut app, &["j"]);
-    let chosen = app.state.selected().expect("one").number;
+    let chosen = app.state.selected_task().expect("one").number;
     assert_eq!(panes(&app), [7, chosen]);
     let heights: Vec<u16> = app.state.layout().panes.iter().map(|pane| pane.cells.height).collect();
     assert_eq!(heights, [4, 6]);

@@ -91,7 +91,7 @@ fn one_of_them_is_stopped_or_looked_at() {
     assert!(done.iter().any(names_it), "{done:?}");
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(app.state.focus.screen, Screen::Focus);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(2));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(2));
 }
 
 #[test]

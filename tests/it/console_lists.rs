@@ -70,9 +70,9 @@ fn words_list_some_tasks_as_they_are_written_and_esc_lists_all() {
     let _ = press(&mut app, &["/", "c", "a", "r"]);
     assert_eq!(numbers(&app), [1, 2]);
     assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(1), "the first that matches");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(1), "the first that matches");
     let _ = press(&mut app, &["Down"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(2), "arrows go on through the list");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(2), "arrows go on through the list");
     let _ = press(&mut app, &["Enter", "s"]);
     assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
     assert!(matches!(app.state.focus.mode, Mode::Observe));
@@ -169,12 +169,12 @@ fn the_list_is_sorted_as_chosen() {
         let _ = press(&mut app, &["O", letter]);
         assert_eq!(app.state.list.listing.sort, sort);
         assert_eq!(numbers(&app), order, "{sort:?}");
-        assert_eq!(app.state.selected().map(|task| task.number), Some(5), "the selection stays");
+        assert_eq!(app.state.selected_task().map(|task| task.number), Some(5), "the selection stays");
     }
     let _ = press(&mut app, &["O", "o", "g"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(1));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(1));
     let _ = press(&mut app, &["j"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(3));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(3));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn groups_have_heads_with_counts_and_are_kept_for_the_workspace() {
             insta::assert_snapshot!(format!("grouped_{columns}x{rows}"), shown(&app));
         }
         let _ = press(&mut app, &["g", "j"]);
-        assert_eq!(app.state.selected().map(|task| task.number), Some(5), "heads are passed over");
+        assert_eq!(app.state.selected_task().map(|task| task.number), Some(5), "heads are passed over");
         let kept = serde_json::to_string(&Arrangement::of(&app.state)).expect("written");
         let mut again = console(several(), size);
         serde_json::from_str::<Arrangement>(&kept).expect("read").apply(&mut again.state);
@@ -208,7 +208,7 @@ fn the_selection_stays_in_sight_in_a_grouped_list_longer_than_the_screen() {
         let mut app = console(long.clone(), size);
         let _ = press(&mut app, &["O", "2", "g"]);
         for _ in 0..app.state.tasks().len() {
-            let number = app.state.selected().expect("one").number;
+            let number = app.state.selected_task().expect("one").number;
             let name = format!(" t{number:02} ");
             assert!(listed(&app).iter().any(|row| row.contains(&name)), "{size:?} {name}\n{}", shown(&app));
             let _ = press(&mut app, &["j"]);
@@ -260,10 +260,10 @@ fn a_batch_is_one_row_that_unfolds() {
     assert_eq!(numbers(&app), [5, 1, 4, 3, 2]);
     let _ = press(&mut app, &["G", "Space"]);
     assert_eq!(numbers(&app), [2, 1], "folded, its row shows the one looked at");
-    assert_eq!(app.state.selected().map(|task| task.number), Some(2));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(2));
     let _ = press(&mut app, &["E"]);
     assert_eq!(
-        app.state.selected().map(|task| task.number),
+        app.state.selected_task().map(|task| task.number),
         Some(4),
         "what failed is found in a folded batch"
     );
@@ -347,11 +347,11 @@ fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
     assert_eq!(pages(&press(&mut app, &["Down", "Enter"])), [(6, Anchor::Around(12))]);
     assert!(shown(&app).contains("2 of 3 in all tasks  panic"), "{}", shown(&app));
     assert!(pages(&press(&mut app, &["n"])).contains(&(4, Anchor::Around(7))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(4));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(4));
     let _ = press(&mut app, &["n"]);
     assert!(shown(&app).contains("this is the last place"), "{}", shown(&app));
     let _ = press(&mut app, &["N", "N"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(6));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(6));
     assert!(shown(&app).contains("1 of 3 in all tasks"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc", "Esc"]);
     assert!(app.state.reading.search.is_none() && app.state.reading.scroll.is_none());
@@ -374,7 +374,7 @@ fn the_time_stands_beside_each_line_of_the_pane() {
     assert_eq!(stamped(&press(&mut app, &["F1", "F1"])), 0, "one read at a time");
     let page = |anchor| PageView {
         anchor,
-        picture: picture(Size::clamped(100, 3), "first line\r\nsecond line\r\nthird"),
+        picture: picture(Size::nearest(100, 3), "first line\r\nsecond line\r\nthird"),
         rows: vec![7, 8, 8],
         times: vec![Some(ago(31)), Some(ago(2)), Some(ago(2))],
         first_line: 7,
@@ -397,7 +397,7 @@ fn the_time_stands_beside_each_line_of_the_pane() {
     let _ = press(&mut app, &["Esc", "T"]);
     assert!(!shown(&app).contains("12:04:29"), "{}", shown(&app));
     let _ = press(&mut app, &["T"]);
-    let vim = picture(Size::clamped(80, 20), "\x1b[?1049ha whole screen");
+    let vim = picture(Size::nearest(80, 20), "\x1b[?1049ha whole screen");
     let _ = app.update(Msg::Page(id(6), page(Anchor::Stamped)));
     let _ = app.update(Msg::Picture(id(6), vim));
     assert!(has(&app, "a whole screen"), "{}", shown(&app));

@@ -69,7 +69,7 @@ fn pauses(effects: &[Effect]) -> Vec<bool> {
 }
 
 fn look(app: &mut App) {
-    app.drawn();
+    app.mark_drawn();
     let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_millis(1_000)));
 }
 
@@ -265,7 +265,12 @@ fn a_search_of_all_tasks_looks_at_all_places_and_says_what_it_could_not_read() {
     let text = shown(&app);
     assert!(text.contains("not all was searched: docs is lost: no answer for 3 s"), "{text}");
     assert!(!text.contains("no task has printed"), "{text}");
-    let said =
-        app.state.toasts.said().iter().filter(|toast| toast.text.starts_with("not all was searched")).count();
+    let said = app
+        .state
+        .toasts
+        .history()
+        .iter()
+        .filter(|toast| toast.text.starts_with("not all was searched"))
+        .count();
     assert_eq!(said, 1, "each reason once");
 }

@@ -32,7 +32,7 @@ fn hovers(effects: &[Effect]) -> Option<bool> {
 fn on_program(written: &str) -> App {
     let mut app = console(snapshot(), (120, 40));
     select(&mut app, 6);
-    let _ = app.update(Msg::Picture(id(6), picture(Size::clamped(80, 24), written)));
+    let _ = app.update(Msg::Picture(id(6), picture(Size::nearest(80, 24), written)));
     app
 }
 
@@ -50,9 +50,9 @@ fn a_program_is_told_when_its_pane_gets_and_loses_the_focus() {
     assert_eq!(reports(&press(&mut app, &["x"])), [""; 0], "once");
     assert_eq!(reports(&app.update(Msg::Focus(false))), ["\x1b[O"]);
     assert_eq!(reports(&app.update(Msg::Focus(true))), ["\x1b[I"]);
-    let off = Msg::Picture(id(6), picture(Size::clamped(80, 24), ""));
+    let off = Msg::Picture(id(6), picture(Size::nearest(80, 24), ""));
     assert_eq!(reports(&app.update(off)), [""; 0], "it does not want to know any more");
-    let on = Msg::Picture(id(6), picture(Size::clamped(80, 24), "\x1b[?1004h"));
+    let on = Msg::Picture(id(6), picture(Size::nearest(80, 24), "\x1b[?1004h"));
     assert_eq!(reports(&app.update(on)), ["\x1b[I"]);
     assert_eq!(reports(&press(&mut app, &["C-]"])), ["\x1b[O"]);
 }

@@ -57,7 +57,7 @@ fn a_past_recording_is_found_by_when_it_was() {
         let mut app = console(snapshot(), (80, 24));
         with_recordings(&mut app);
         let _ = write(&mut app, word);
-        let found = list(&app).and_then(Chooser::selected).map(|item| item.label.clone());
+        let found = list(&app).and_then(Chooser::selected_item).map(|item| item.label.clone());
         assert_eq!(found.as_deref(), Some("past 11-20 09:15"), "{word}");
     }
     let mut app = console(snapshot(), (80, 24));
@@ -65,7 +65,7 @@ fn a_past_recording_is_found_by_when_it_was() {
     let _ =
         app.update(Msg::Recordings(vec![("20261118T091500Z-1".into(), "2026-11-18T09:15:00Z".parse().ok())]));
     let _ = write(&mut app, "yesterday");
-    assert_eq!(list(&app).and_then(Chooser::selected), None, "that was not yesterday");
+    assert_eq!(list(&app).and_then(Chooser::selected_item), None, "that was not yesterday");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             let mut app = state.clone();
             let _ = press(&mut app, &[":"]);
             let _ = app.update(Msg::Paste(action.name().into()));
-            let item = list(&app).and_then(|list| list.selected()).cloned().expect("it is listed");
+            let item = list(&app).and_then(|list| list.selected_item()).cloned().expect("it is listed");
             assert_eq!(item.choice, ListChoice::Action(action), "{} is found by its name", action.name());
             let effects = press(&mut app, &["Enter"]);
             if let Some(why) = item.obstacle {
@@ -239,7 +239,7 @@ fn a_number_goes_to_a_call_and_a_name_to_a_task() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, ":t03");
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(3));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(3));
 }
 
 #[test]
@@ -252,7 +252,10 @@ fn what_was_used_last_stands_first_and_is_remembered() {
     let is_kept = |effect: &Effect| matches!(effect, Effect::Remember(memory) if memory.recent == ["zoom"]);
     assert!(effects.iter().any(is_kept));
     let _ = press(&mut app, &[":"]);
-    assert_eq!(list(&app).and_then(|list| list.selected()).map(|item| item.label.as_str()), Some("zoom"));
+    assert_eq!(
+        list(&app).and_then(|list| list.selected_item()).map(|item| item.label.as_str()),
+        Some("zoom")
+    );
 }
 
 #[test]

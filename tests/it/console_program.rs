@@ -241,7 +241,7 @@ fn opened(questions: Vec<Question>, size: (u16, u16)) -> App {
 
 /// The frame has been drawn, and the person has had time to read it.
 fn read(app: &mut App) {
-    app.drawn();
+    app.mark_drawn();
     let later = app.state.clock.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
 }
@@ -509,7 +509,7 @@ fn what_waits_is_one_list() {
 fn a_key_typed_before_the_question_was_seen_decides_nothing() {
     let mut app = opened(vec![gate()], (80, 24));
     assert_eq!(answers(&press(&mut app, &["Enter", "y"])), [], "before the first frame");
-    app.drawn();
+    app.mark_drawn();
     assert_eq!(answers(&press(&mut app, &["y"])), [], "at its moment");
     let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_millis(399)));
     assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "too soon after it");
@@ -634,7 +634,7 @@ fn with_wide_pane(size: (u16, u16)) -> App {
     let mut app = console(with(program(), Vec::new()), size);
     let _ = press(&mut app, &["5"]);
     let written = format!("{}\r\nend{:>117}", "abcdefghij".repeat(12), "right");
-    let _ = app.update(Msg::Picture(id(6), picture(Size::clamped(120, 24), &written)));
+    let _ = app.update(Msg::Picture(id(6), picture(Size::nearest(120, 24), &written)));
     app
 }
 

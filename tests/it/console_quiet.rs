@@ -115,7 +115,7 @@ fn red_is_for_what_deserves_a_look() {
     let found: Vec<u32> = (0..4)
         .map(|_| {
             let _ = press(&mut app, &["E"]);
-            app.state.selected().expect("one").number
+            app.state.selected_task().expect("one").number
         })
         .collect();
     assert_eq!(found, [4, 3, 2, 4]);
@@ -188,7 +188,7 @@ fn what_waits_by_evidence_comes_before_what_may_wait() {
     let went: Vec<u32> = (0..4)
         .map(|_| {
             let _ = press(&mut app, &["I"]);
-            app.state.selected().expect("one").number
+            app.state.selected_task().expect("one").number
         })
         .collect();
     assert_eq!(went, [4, 3, 1, 4]);
@@ -208,7 +208,7 @@ fn what_waits_by_evidence_comes_before_what_may_wait() {
         app.layers.is_empty() && app.state.typing_into().is_none(),
         "nobody types into what may not wait"
     );
-    assert_eq!(app.state.selected().map(|task| task.number), Some(1));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(1));
 }
 
 fn notice(seq: u64, age: i64, is_error: bool, from: Option<u32>, text: &str) -> Notice {

@@ -36,7 +36,7 @@ fn asked(effects: &[Effect]) -> Vec<(usize, usize)> {
 }
 
 fn drawn(app: &mut App, place: usize, text: &str) -> Vec<Effect> {
-    let mut terminal = Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(80, 24), ByteOrigin::Tty);
     let _ = terminal.feed(text.as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 1);

@@ -134,7 +134,7 @@ fn state(number: u8) -> Snapshot {
 }
 
 fn picture(columns: u16, rows: u16, text: &str) -> Picture {
-    let mut terminal = Terminal::new(Size::clamped(columns, rows), ByteOrigin::Pipe);
+    let mut terminal = Terminal::new(Size::nearest(columns, rows), ByteOrigin::Pipe);
     let _ = terminal.feed(text.as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 2);

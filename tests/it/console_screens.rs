@@ -143,7 +143,7 @@ fn a_stream_of_commands_under_way() {
         actor: Actor::Cli,
         tool: "exec".into(),
         task: None,
-        summary: stream.standing(),
+        summary: stream.progress_line(),
         asked: String::new(),
         stream: Some(stream),
         ..last
@@ -330,7 +330,7 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     let _ = press(&mut app, &["1"]);
     assert!(looked_at(app.update(Msg::UsageDue)) > 0);
     measured(&mut app);
-    app.drawn();
+    app.mark_drawn();
     let later = app.state.clock.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
     let blind = TaskUsage { task: id(5), tree: None, typed_bytes: 50, processes: Vec::new() };

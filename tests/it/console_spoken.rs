@@ -96,7 +96,7 @@ impl Heart {
 
     fn hears(&mut self, heard: PlainEvent) -> String {
         self.acts = self.talk.update(heard, self.now);
-        self.talk.shown(self.now);
+        self.talk.mark_printed(self.now);
         self.said()
     }
 

@@ -40,7 +40,7 @@ fn time_alone_changes_nothing_on_any_screen_or_dialog() {
             let mut app = still(size);
             select(&mut app, 8);
             let _ = press(&mut app, keys);
-            app.drawn();
+            app.mark_drawn();
             let before = shown(&app);
             assert_eq!(draw(&app).1.wake, None, "{size:?} {keys:?}");
             let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_mins(50)));
@@ -70,7 +70,7 @@ fn what_would_count_on_is_said_by_the_clock() {
 fn the_counters_stand_still_until_something_happens() {
     let mut app = still((120, 40));
     let _ = press(&mut app, &["4"]);
-    app.drawn();
+    app.mark_drawn();
     assert!(shown(&app).contains("as of 12:04:31"), "{}", shown(&app));
     let mut next = asking(0);
     next.metrics.tasks_started += 1;

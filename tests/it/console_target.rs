@@ -20,7 +20,7 @@ fn running(count: u32) -> App {
     let tasks = (1..=count).map(|number| TaskView { tty: true, ..task(number, "sh ask", 40, 1) });
     let mut app = console(Snapshot { tasks: tasks.map(Arc::new).collect(), ..empty() }, (120, 40));
     let _ = app.update(Msg::Resize(120, 40));
-    app.drawn();
+    app.mark_drawn();
     app
 }
 
@@ -63,7 +63,7 @@ fn acted_on(app: &App, effects: &[Effect]) -> Option<TaskId> {
 }
 
 fn selected(app: &App) -> Option<TaskId> {
-    app.state.selected().map(|task| task.id.clone())
+    app.state.selected_task().map(|task| task.id.clone())
 }
 
 /// The task that the screen shows selected: in the list over it, if there is one.
@@ -77,7 +77,7 @@ fn a_key_meant_for_the_task_before_does_not_reach_the_next_one() {
         let mut app = running(3);
         assert_eq!(selected(&app), Some(id(3)));
         asks(&mut app, 1, now());
-        app.drawn();
+        app.mark_drawn();
         pass(&mut app, 900);
         let effects = press(&mut app, &[key]);
         assert_eq!(acted_on(&app, &effects), None, "{key}");
@@ -99,7 +99,7 @@ fn a_move_of_ones_own_counts_as_soon_as_it_is_on_screen() {
         let mut app = running(3);
         let _ = press(&mut app, &["G", "k"]);
         asks(&mut app, 1, now());
-        app.drawn();
+        app.mark_drawn();
         let effects = keys.map(|key| blindly(&mut app, key)).concat();
         assert_eq!(acted_on(&app, &effects), None, "{keys:?}");
         assert!(shown(&app).contains("press again"), "{keys:?}\n{}", shown(&app));
@@ -114,7 +114,7 @@ fn an_answer_typed_blindly_after_a_refused_key_is_no_command() {
     assert_eq!((acted_on(&app, &effects), app.layers.len(), selected(&app)), (None, 0, Some(id(1))));
     assert!(matches!(app.state.focus.mode, Mode::Observe));
     pass(&mut app, 700);
-    app.drawn();
+    app.mark_drawn();
     pass(&mut app, 1_000);
     let effects = press(&mut app, &["Enter"]);
     assert_eq!(acted_on(&app, &effects), Some(id(1)));
@@ -178,7 +178,7 @@ fn what_was_searched_for_or_filtered_stays_selected_whatever_begins_to_wait() {
         });
         asks(&mut app, 4, now());
         assert_eq!(selected(&app), Some(id(2)), "{}", shown(&app));
-        app.drawn();
+        app.mark_drawn();
         let _ = press(&mut app, &["x", "D"]);
         assert!(app.state.view.cleared.contains(&id(2)) && app.layers.is_empty(), "{}", shown(&app));
     }
@@ -202,7 +202,7 @@ fn under_a_filter_without_a_match_nothing_is_selected_until_something_matches() 
     assert_eq!(selected(&app), None, "it does not match");
     change(&mut app, 4, |task| task);
     assert_eq!(selected(&app), Some(id(4)));
-    app.drawn();
+    app.mark_drawn();
     let effects = press(&mut app, &["s"]);
     assert_eq!(acted_on(&app, &effects), None, "it came by itself");
 }
@@ -349,7 +349,7 @@ proptest! {
                 }
                 Happening::Passes(ms) => pass(&mut app, ms),
                 Happening::Drawn => {
-                    app.drawn();
+                    app.mark_drawn();
                     if frame != marked(&app) {
                         (frame, since) = (marked(&app), app.state.clock.now);
                     }
@@ -374,8 +374,8 @@ proptest! {
                 refused = Some((same(key), selected(&app)));
                 let may = ["I", "E", "Space"].contains(&key);
                 let is_named = match key {
-                    "I" => app.state.selected().is_some_and(|task| task.waiting.is_some()),
-                    "E" => app.state.selected().is_some_and(|task| task.ended.is_some()),
+                    "I" => app.state.selected_task().is_some_and(|task| task.waiting.is_some()),
+                    "E" => app.state.selected_task().is_some_and(|task| task.ended.is_some()),
                     _ => false,
                 };
                 let moves = SELECTING.contains(&key) && (!may || is_named || selected(&app) != before);

@@ -62,7 +62,7 @@ impl Person {
         let child =
             command.stdin(stdio()).stdout(stdio()).stderr(stdio()).spawn().expect("the program starts");
         let seen = Arc::new(Mutex::new(Seen {
-            terminal: Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty),
+            terminal: Terminal::new(Size::nearest(80, 24), ByteOrigin::Tty),
             screen: String::new(),
             bytes: Vec::new(),
         }));
@@ -100,7 +100,7 @@ impl Person {
 
     fn resizes(&self, columns: u16, rows: u16) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.terminal.resize(Size::clamped(columns, rows));
+        seen.terminal.resize(Size::nearest(columns, rows));
         resize(self.master.as_ref().expect("a terminal"), columns, rows);
     }
 

@@ -63,7 +63,7 @@ fn the_files_and_the_limits_are_shown_before_anything_is_undone() {
         }
         assert!(!screen.contains('\u{1b}'));
         assert_eq!(undo_requests(&press(&mut app, &["y"])), [] as [bool; 0], "nobody has read it yet");
-        app.drawn();
+        app.mark_drawn();
         let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_secs(1)));
         assert_eq!(undo_requests(&press(&mut app, &["y", "y"])), [false]);
         assert!(app.layers.is_empty());
@@ -82,7 +82,7 @@ fn what_cannot_be_undone_says_why_and_takes_no_yes() {
     let screen = shown(&app);
     assert!(screen.contains("cannot be undone; nothing was touched"), "{screen}");
     assert!(screen.contains("src/a.rs is no longer what the command left"), "{screen}");
-    app.drawn();
+    app.mark_drawn();
     let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_secs(1)));
     assert_eq!(undo_requests(&press(&mut app, &["y"])), [] as [bool; 0]);
     assert!(matches!(app.layers.last(), Some(Layer::Undo(_))));

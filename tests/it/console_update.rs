@@ -95,7 +95,7 @@ fn the_stop_key_pressed_again_and_again_stops_no_other_task() {
         let mut app = opened();
         // The newest live task is selected automatically, not by hand; it starts to end as soon as it is told to.
         let _ = changed(&mut app, |next| next.tasks.truncate(7));
-        assert_eq!(app.state.selected().map(|task| task.number), Some(7));
+        assert_eq!(app.state.selected_task().map(|task| task.number), Some(7));
         let mut done = Vec::new();
         for key in keys {
             done.extend(acts(&press(&mut app, &[key])));
@@ -108,7 +108,11 @@ fn the_stop_key_pressed_again_and_again_stops_no_other_task() {
             });
         }
         assert_eq!(done, [expected], "{keys:?}");
-        assert_eq!(app.state.selected().map(|task| task.number), Some(7), "what was acted on stays in sight");
+        assert_eq!(
+            app.state.selected_task().map(|task| task.number),
+            Some(7),
+            "what was acted on stays in sight"
+        );
         assert!(shown(&app).contains("t07"), "{}", shown(&app));
     }
 }
@@ -208,14 +212,14 @@ fn page_keys_scroll_the_pane_beside_the_list_and_all_keys_do_once_they_are_in_it
             assert!(shown(&app).contains(" PANE t06 "), "{}", shown(&app));
         }
         assert_eq!(pages(&press(&mut app, &[key])), [anchor], "{key}");
-        assert_eq!(app.state.selected().map(|task| task.number), Some(6), "{key} moves no selection");
+        assert_eq!(app.state.selected_task().map(|task| task.number), Some(6), "{key} moves no selection");
         let _ = press(&mut app, &["Esc"]);
         assert!(app.state.reading.scroll.is_none(), "{key}");
     }
     let mut app = opened();
     select(&mut app, 6);
     let _ = press(&mut app, &["Tab", "Esc", "j"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(5), "the list again");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(5), "the list again");
 }
 
 #[test]
@@ -241,7 +245,11 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
             let asks = pilothouse::model::TaskView { tty: true, accepts_input: true, ..task(11, "sh", 1, 1) };
             next.tasks.push(Arc::new(asks));
         });
-        assert_eq!(app.state.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
+        assert_eq!(
+            app.state.selected_task().map(|task| task.number),
+            Some(11),
+            "followed, not selected by hand"
+        );
         // The first may have been meant for the task before.
         let _ = press(&mut app, &[enter, enter]);
         let _ = app.update(answer(315, "command promoted to managed task", false, &id(12)));
@@ -251,7 +259,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
             next.tasks.push(Arc::new(task(12, "make", 0, 0)));
         });
         assert_eq!(
-            (app.state.focus.screen, app.state.selected().map(|task| task.number)),
+            (app.state.focus.screen, app.state.selected_task().map(|task| task.number)),
             (view, Some(11)),
             "{enter}"
         );
@@ -268,10 +276,10 @@ fn a_task_looked_at_full_size_stays_though_it_ended_and_others_start() {
         next.tasks[8] = Arc::new(done);
         next.tasks.push(Arc::new(task(11, "make", 0, 0)));
     });
-    assert_eq!(app.state.selected().map(|task| task.number), Some(9));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(9));
     let _ = press(&mut app, &["1"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "make", 0, 0))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(12), "the list follows again");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(12), "the list follows again");
 }
 
 #[test]
@@ -279,7 +287,7 @@ fn entering_a_task_fits_it_unless_its_size_was_asked_for() {
     let mut app = opened();
     select(&mut app, 6);
     let effects = press(&mut app, &["2"]);
-    let resize = TypedInput::Resize(Size::clamped(80, 20));
+    let resize = TypedInput::Resize(Size::nearest(80, 20));
     assert_eq!(acts(&effects), [format!("{resize:?} to task_00000006")]);
     assert_eq!(acts(&press(&mut app, &["[", "]"])).len(), 2, "t07 and again t06");
     let mut app = opened();
@@ -352,7 +360,7 @@ fn a_command_started_here_is_selected_once_it_is_there() {
     );
     let _ = app.update(answer(314, "command promoted to managed task", false, &id(11)));
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(11));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(11));
 }
 
 #[test]
@@ -451,26 +459,26 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
 #[test]
 fn the_selection_follows_what_waits_and_else_the_newest_live_task_until_it_is_moved() {
     let mut app = opened();
-    assert_eq!(app.state.selected().map(|task| task.number), Some(7), "it waits");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(7), "it waits");
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(14, "ls", 0, 0))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(7));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(7));
     let _ = press(&mut app, &["Enter", "F12"]);
     answered(&mut app);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(7), "full size it stays");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(7), "full size it stays");
     let _ = press(&mut app, &["1"]);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(14), "answered and left");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(14), "answered and left");
 
     let mut app = opened();
     answered(&mut app);
-    assert_eq!(app.state.selected().map(|task| task.number), Some(9));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(9));
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(11));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(11));
     let _ = press(&mut app, &["j"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "ls", 0, 0))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(9));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(9));
     let _ = press(&mut app, &["Esc", "Esc"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(13, "ls", 0, 0))));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(13));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(13));
 }
 
 /// Answers the task that waits.
@@ -526,7 +534,7 @@ fn the_queue_goes_to_the_task_that_waits_longest() {
     assert!(shown(&app).contains("1 thing waits for you"), "{}", shown(&app));
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(
-        (app.state.focus.screen, app.state.selected().map(|task| task.number)),
+        (app.state.focus.screen, app.state.selected_task().map(|task| task.number)),
         (Screen::Focus, Some(7))
     );
     assert!(matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(7)));
@@ -604,7 +612,7 @@ fn the_mouse_selects_enters_and_leaves() {
     let click = |col, row| mouse(MouseKind::Press(MouseButton::Left), col, row);
     let mut app = opened();
     let _ = app.update(click(10, 4));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(7), "third row of the list");
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(7), "third row of the list");
     let _ = app.update(click(10, 14));
     let _ = app.update(click(10, 14));
     assert!(
@@ -615,19 +623,19 @@ fn the_mouse_selects_enters_and_leaves() {
     assert!(matches!(app.state.focus.mode, Mode::Observe), "a click outside leaves");
     let _ = press(&mut app, &["1"]);
     let _ = app.update(mouse(MouseKind::ScrollDown, 10, 4));
-    assert_eq!(app.state.selected().map(|task| task.number), Some(6));
+    assert_eq!(app.state.selected_task().map(|task| task.number), Some(6));
 }
 
 #[test]
 fn nothing_is_drawn_anew_when_nothing_shown_changed() {
     let mut app = opened();
-    app.drawn();
+    app.mark_drawn();
     let _ = app.update(Msg::Tick(now()));
     let _ = changed(&mut app, |next| next.metrics.calls_per_second.push(7));
     let _ = app.update(Msg::Focus(false));
     assert!(!app.state.is_dirty());
     let _ = press(&mut app, &["4"]);
-    app.drawn();
+    app.mark_drawn();
     let _ = changed(&mut app, |next| next.metrics.calls_per_second.push(7));
     assert!(app.state.is_dirty(), "but the counters are, where they are on screen");
 }
@@ -863,7 +871,7 @@ fn words_go_to_the_agent_whose_task_is_selected() {
     select(&mut app, 6);
     assert_eq!(
         acts(&press(&mut app, &["!", "u", "s", "e", "Space", "u", "v", "Enter"])),
-        [r#"Ask(Tell { agent: "claude", text: "use uv" })"#]
+        [r#"Ask(Request { subject: Agent("claude"), act: Tell("use uv") })"#]
     );
     assert!(app.layers.is_empty());
     assert_eq!(acts(&press(&mut app, &["!", "Enter"])), [""; 0], "nothing is written: it stays open");
@@ -879,7 +887,7 @@ fn words_with_a_stop_are_sent_before_it_and_too_many_stay_to_be_shortened() {
     let _ = app.update(Msg::Paste("x".repeat(501)));
     assert_eq!(acts(&press(&mut app, &["Enter"])), [""; 0]);
     let sent = acts(&press(&mut app, &["Backspace", "Enter"]));
-    let words = format!(r#"Ask(Tell {{ agent: "claude", text: "{}" }})"#, "x".repeat(500));
+    let words = format!(r#"Ask(Request {{ subject: Agent("claude"), act: Tell("{}") }})"#, "x".repeat(500));
     assert_eq!(sent, [words.as_str(), r#"TaskStop {"task_id":"task_00000006"}"#]);
 }
 
@@ -890,7 +898,7 @@ fn several_agents_can_be_told_one_by_one_or_all() {
     select(&mut app, 6);
     assert_eq!(
         acts(&press(&mut app, &["!", "Down", "a", "Enter"])),
-        [r#"Ask(Tell { agent: "ci", text: "a" })"#]
+        [r#"Ask(Request { subject: Agent("ci"), act: Tell("a") })"#]
     );
     let all = acts(&press(&mut app, &["!", "Up", "a", "Enter"]));
     assert_eq!(all.len(), 2, "{all:?}");

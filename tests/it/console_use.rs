@@ -100,12 +100,12 @@ fn a_full_screen_program_is_shown_around_its_cursor() {
         screen.push_str(&format!("\x1b[{row};1Hrow {row:02}\x1b[{row};100Hright {row:02}"));
     }
     let at =
-        |row: u16, column: u16| picture(Size::clamped(120, 40), &format!("{screen}\x1b[{row};{column}H"));
+        |row: u16, column: u16| picture(Size::nearest(120, 40), &format!("{screen}\x1b[{row};{column}H"));
     assert_eq!(at(1, 1).top(10), 0, "the cursor is above the last rows");
     assert_eq!(at(40, 1).top(10), 30);
     assert_eq!(at(20, 1).top(10), 14);
-    assert_eq!((at(1, 1).left(80), at(1, 110).left(80)), (0, 40));
-    let lines = picture(Size::clamped(120, 40), &"line\r\n".repeat(60));
+    assert_eq!((at(1, 1).first_column(80), at(1, 110).first_column(80)), (0, 40));
+    let lines = picture(Size::nearest(120, 40), &"line\r\n".repeat(60));
     assert_eq!(lines.top(10), 30, "a program that writes line by line is at its end");
 }
 
@@ -134,7 +134,7 @@ fn a_search_goes_on_as_it_is_written_and_says_which_match_of_how_many() {
 fn scrolling_back_where_there_is_nothing_leaves_the_last_screen() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 4);
-    let _ = app.update(Msg::Picture(id(4), picture(Size::clamped(80, 20), "\x1b[?1049hthe last screen")));
+    let _ = app.update(Msg::Picture(id(4), picture(Size::nearest(80, 20), "\x1b[?1049hthe last screen")));
     let _ = press(&mut app, &["PageUp"]);
     let page = PageView {
         anchor: Anchor::AboveTail,
@@ -154,7 +154,7 @@ fn scrolling_back_where_there_is_nothing_leaves_the_last_screen() {
 fn a_program_killed_on_its_full_screen_leaves_that_screen() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 4);
-    let _ = app.update(Msg::Picture(id(4), picture(Size::clamped(80, 20), "\x1b[?1049hthe last screen")));
+    let _ = app.update(Msg::Picture(id(4), picture(Size::nearest(80, 20), "\x1b[?1049hthe last screen")));
     let page = PageView {
         anchor: Anchor::Tail,
         picture: Picture::default(),
@@ -174,7 +174,7 @@ fn a_message_never_covers_the_row_that_is_worked_on() {
     select(&mut app, 7);
     let _ = app.update(Msg::Picture(
         id(7),
-        picture(Size::clamped(80, 24), &"\r\n".repeat(20).replace("\r\n", "x\r\n")),
+        picture(Size::nearest(80, 24), &"\r\n".repeat(20).replace("\r\n", "x\r\n")),
     ));
     app.state.toasts.say("hello there", None, now());
     let screen = shown(&app);
@@ -450,7 +450,7 @@ fn the_palette_is_searched_by_the_usual_words() {
             panic!("the palette is a list")
         };
         let wanted = pilothouse::console::state::choice::ListChoice::Action(action);
-        let found = list.shown().take(12).any(|(item, _)| item.choice == wanted);
+        let found = list.matching_items().take(12).any(|(item, _)| item.choice == wanted);
         assert!(found, "{written} does not find {action:?}");
     }
     for action in Action::ALL {
@@ -461,7 +461,7 @@ fn the_palette_is_searched_by_the_usual_words() {
 #[test]
 fn the_next_that_failed_or_waits_is_a_key_away_in_both_lists() {
     let mut app = console(snapshot(), (80, 24));
-    let at = |app: &App| app.state.selected().map(|task| task.number);
+    let at = |app: &App| app.state.selected_task().map(|task| task.number);
     select(&mut app, 9);
     let mut seen = Vec::new();
     for key in ["E", "E", "E", "I", "I"] {

@@ -153,8 +153,8 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::CopyId => {
             here(Does(|effect| matches!(effect, Effect::Copy(text) if *text == id(7).to_string())))
         }
-        Action::Up => here(Is(|app| app.state.selected().map(|task| task.number) == Some(8))),
-        Action::Down => here(Is(|app| app.state.selected().map(|task| task.number) == Some(6))),
+        Action::Up => here(Is(|app| app.state.selected_task().map(|task| task.number) == Some(8))),
+        Action::Down => here(Is(|app| app.state.selected_task().map(|task| task.number) == Some(6))),
         Action::Top => here(Is(|app| app.state.selected_at() == Some(0))),
         Action::Bottom => {
             (Place(7, &["1"]), Is(|app| app.state.selected_at() == Some(app.state.tasks().len() - 1)))
@@ -164,11 +164,11 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::IntoPane => here(Is(|app| app.state.focus.in_pane)),
         Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.state.reading.pan < 32)),
         Action::PanRight => here(Is(|app| app.layers.is_empty())),
-        Action::PreviousTask => here(Is(|app| app.state.selected().map(|task| task.number) == Some(8))),
-        Action::NextTask => here(Is(|app| app.state.selected().map(|task| task.number) == Some(6))),
-        Action::NextFailed => here(Is(|app| app.state.selected().map(|task| task.number) == Some(4))),
+        Action::PreviousTask => here(Is(|app| app.state.selected_task().map(|task| task.number) == Some(8))),
+        Action::NextTask => here(Is(|app| app.state.selected_task().map(|task| task.number) == Some(6))),
+        Action::NextFailed => here(Is(|app| app.state.selected_task().map(|task| task.number) == Some(4))),
         Action::NextWaiting => {
-            (Place(4, &["1"]), Is(|app| app.state.selected().map(|task| task.number) == Some(7)))
+            (Place(4, &["1"]), Is(|app| app.state.selected_task().map(|task| task.number) == Some(7)))
         }
         Action::Pin => here(Is(|app| app.state.division.pins == [id(7)])),
         Action::WidenList => here(Is(|app| app.state.division.split == 1)),
@@ -260,7 +260,7 @@ fn choose(app: &mut App, action: Action) -> (Vec<Effect>, Option<String>) {
         let key = KeyPress::parse(&letter.to_string()).expect("a key");
         let _ = app.update(Msg::Key(key));
     }
-    let why = list(app).and_then(|list| list.selected()).and_then(|item| item.obstacle.clone());
+    let why = list(app).and_then(|list| list.selected_item()).and_then(|item| item.obstacle.clone());
     let effects = press(app, &["Enter"]);
     if why.is_some() {
         let _ = press(app, &["Esc"]);

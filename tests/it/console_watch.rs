@@ -75,7 +75,7 @@ fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at()
     }
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(
-        (app.state.focus.screen, app.state.selected().map(|task| task.number)),
+        (app.state.focus.screen, app.state.selected_task().map(|task| task.number)),
         (Screen::Focus, Some(6))
     );
     let _ = press(&mut app, &["1"]);
@@ -129,7 +129,7 @@ fn reads(effects: &[Effect]) -> Vec<u64> {
 fn a_pattern_typed_for_a_task_is_looked_for_in_what_it_prints_from_then_on() {
     let mut app = elsewhere(&[]);
     select(&mut app, 6);
-    let before = app.state.selected().expect("selected").output.bytes;
+    let before = app.state.selected_task().expect("selected").output.bytes;
     let _ = press(&mut app, &["W", "p", "a", "n", "i", "c", "Enter"]);
     assert!(shown(&app).contains("rings when t06: it prints panic"), "{}", shown(&app));
     let wrote = becomes(&mut app, 6, |task| task.output.bytes += 10);

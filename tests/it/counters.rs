@@ -64,7 +64,7 @@ impl Bench {
         let input = json!({"cmd": "echo approved", "yield_time_ms": 20_000});
         let (asked, seen) = self.held("ExecCommand", input).await;
         let held = &seen.gate.held[0];
-        self.runtime.decide(held.shown(None), Decision::Once, None).await.expect("decided");
+        self.runtime.decide(held.shown_call(None), Decision::Once, None).await.expect("decided");
         asked.await.expect("answered");
         // The answer may come before the snapshot without it; the next held call must not be mistaken for this one.
         self.seen(|snapshot| snapshot.gate.held.is_empty()).await;

@@ -114,7 +114,7 @@ async fn f40_stops_that_race_an_exit_make_one_end() {
 #[tokio::test]
 async fn f41_input_and_a_resize_that_race_an_exit_are_taken_or_refused() {
     let bench = Bench::start();
-    let size = Size::clamped(100, 30);
+    let size = Size::nearest(100, 30);
     for _ in 0..ROUNDS {
         let request = ExecRequest { tty: true, accepts_input: true, ..bench.request("read x") };
         let id = bench.promoted(request).await;

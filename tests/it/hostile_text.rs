@@ -242,7 +242,7 @@ fn nothing_hostile_is_drawn_or_said_by_the_console() {
         PlainLine::Output { task: corpus(), text: corpus() },
         PlainLine::reply(corpus()),
     ] {
-        is_safe("a plain line", line.shown().as_bytes());
+        is_safe("a plain line", line.safe_text().as_bytes());
     }
 }
 

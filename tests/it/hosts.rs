@@ -33,8 +33,13 @@ pub(crate) fn pilothouse_in(there: &Home) -> PathBuf {
 fn host_by(via: &[&str], program: Option<&Path>, run: &Path) -> RemoteHost {
     let via = via.iter().map(|word| (*word).to_owned()).collect();
     let program = program.map(|path| path.display().to_string());
-    RemoteHost::named("box", &[("box".to_owned(), HostSettings { via, program })].into(), run, "ada@laptop")
-        .expect("a host")
+    RemoteHost::from_name(
+        "box",
+        &[("box".to_owned(), HostSettings { via, program })].into(),
+        run,
+        "ada@laptop",
+    )
+    .expect("a host")
 }
 
 /// The other home, reached through `env`.
@@ -100,7 +105,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     operator.ask(typed).await.expect("typed");
     shows(&operator, &task, "<hello>").await;
     operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");
-    let mut connected = operator.connected();
+    let mut connected = operator.link_state();
     there.stop(&mut served);
     connected.wait_for(|connected| !connected).await.expect("told");
     assert!(matches!(operator.call("TaskList", json!({})).await, Err(Error::Gone)));

@@ -24,7 +24,7 @@ pub(crate) fn behind_bad_lines(there: &Home, life: &str) -> RemoteHost {
     let via = ["python3", &pipe, DELAY, life].map(str::to_owned).to_vec();
     let program = Some(pilothouse_in(there).display().to_string());
     let hosts = [("box".to_owned(), HostSettings { via, program })].into();
-    RemoteHost::named("box", &hosts, Path::new(""), "ada@laptop").expect("a host")
+    RemoteHost::from_name("box", &hosts, Path::new(""), "ada@laptop").expect("a host")
 }
 
 fn line(there: &Home) -> RuntimeRoute {
@@ -81,7 +81,7 @@ async fn drive(way: RuntimeRoute, number: usize, deaths: usize, home: std::path:
                 Err(error) => panic!("{error}"),
             }
         }
-        let mut connected = operator.connected();
+        let mut connected = operator.link_state();
         connected.wait_for(|connected| !connected).await.expect("told");
         assert!(operator.why_lost().is_some(), "why it broke is known when it is known that it did");
     }

@@ -116,7 +116,7 @@ impl Machine {
     fn host(&self, here: &Home) -> RemoteHost {
         let program = Some(pilothouse_in(&self.there).display().to_string());
         let hosts = [("box".to_owned(), HostSettings { via: self.via(), program })].into();
-        RemoteHost::named("box", &hosts, &masters(here), "ada@laptop").expect("a host")
+        RemoteHost::from_name("box", &hosts, &masters(here), "ada@laptop").expect("a host")
     }
 }
 

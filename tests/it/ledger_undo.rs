@@ -361,7 +361,7 @@ fn an_undo_killed_at_any_moment_is_gone_on_with_exactly() {
         undo_later(dir.path(), &mut |_, _| ()).unwrap_or_else(|why| panic!("{moment} {at}: {why:?}"));
         assert_eq!(exact(&dir.path().join("work")), before, "killed at {moment}: {at}");
         reached.insert(at);
-        let back = serde_json::to_string(&facts.clone().reversed()).expect("written");
+        let back = serde_json::to_string(&facts.clone().reverse()).expect("written");
         fs::write(dir.path().join("facts"), back).expect("written");
         undo_later(dir.path(), &mut |_, _| ()).unwrap_or_else(|why| panic!("{moment}: {why:?}"));
         assert_eq!(exact(&dir.path().join("work")), after, "brought back after {moment}");

@@ -285,7 +285,7 @@ async fn the_runtime_that_a_console_was_opened_on_may_end_and_the_others_go_on()
     let first = Arc::clone(&Operator::Fleet(fleet.clone()).snapshot().borrow());
     assert_eq!(first.places.len(), 1, "what was on screen is there at once");
     assert_eq!(first.places[0].slot, Slot::default(), "its numbers are what they were");
-    let beside = RunningRuntime::all(&locks).into_iter().find(|running| running.id != home.places().id);
+    let beside = RunningRuntime::list(&locks).into_iter().find(|running| running.id != home.places().id);
     fleet.open(beside.expect("the other one"));
     let fleet = Operator::Fleet(fleet);
     published(&fleet, "both", |snapshot| {

@@ -63,9 +63,9 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     // A console that disconnects, even in the middle of something, leaves everything as it is.
     drop(first);
     assert!(second.snapshot().borrow().tasks.iter().any(|view| !view.status.is_terminal()));
-    let mut connected = second.connected();
+    let mut connected = second.link_state();
     let witness = attach(&home).await;
-    let mut left_alone = witness.connected();
+    let mut left_alone = witness.link_state();
     second
         .ask(Act::Shutdown(CloseReason::OperatorEnded).on(Subject::Home))
         .await

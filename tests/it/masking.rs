@@ -105,7 +105,7 @@ async fn what_a_person_writes_about_a_command_hides_secrets_too() {
     });
     let held = is_named.await.expect("lives").gate.held[0].clone();
     let note = format!("say PASSWORD={SECRET} differently");
-    bench.runtime.decide(held.shown(None), Decision::Deny { note }, None).await.expect("decided");
+    bench.runtime.decide(held.shown_call(None), Decision::Deny { note }, None).await.expect("decided");
     let denied = bench.call("TaskOutput", json!({ "task_id": id })).await;
     assert!(denied.receipt.contains("PASSWORD=[masked] differently"), "{}", denied.receipt);
     let recorded = bench.recorded().await;

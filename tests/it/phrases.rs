@@ -175,7 +175,7 @@ fn text(task: &TaskView, of: Interface) -> String {
     let shared = Arc::new(task.clone());
     match of {
         Interface::Row => shown(&console(Snapshot { tasks: vec![shared], ..empty() }, (200, 60))),
-        Interface::Plain => plain::tasks::standing(task, now()),
+        Interface::Plain => plain::tasks::state_line(task, now()),
         Interface::Status => {
             render(&task_status::project(&TaskDetails { task: shared, now: now() })).as_str().to_owned()
         }

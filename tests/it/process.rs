@@ -29,7 +29,7 @@ const PATIENCE: Duration = crate::support::PATIENCE;
 const PIPES: Stdio = Stdio::Pipes { stdin: false };
 
 fn pty() -> Stdio {
-    Stdio::Pty { size: Size::clamped(93, 31) }
+    Stdio::Pty { size: Size::nearest(93, 31) }
 }
 
 /// A folder for one command, and the spawner that starts it.
@@ -77,7 +77,7 @@ impl Bench {
 
     /// Starts a command with a terminal beside its streams.
     async fn start_beside(&self, cmd: &str) -> Task {
-        let host = self.spawner.begin(None, Some(Size::clamped(93, 31))).ready().await.expect("a host");
+        let host = self.spawner.begin(None, Some(Size::nearest(93, 31))).ready().await.expect("a host");
         let order = self.spawner.order(self.command(cmd, PIPES)).await.expect("streams");
         Task::of(self.spawner.start(host, order).await.expect("starts"))
     }

@@ -235,12 +235,12 @@ async fn a_terminal_has_the_size_asked_for_and_follows_a_resize() {
     let request = ExecRequest {
         tty: true,
         accepts_input: true,
-        size: Some(pilothouse::terminal::Size::clamped(90, 30)),
+        size: Some(pilothouse::terminal::Size::nearest(90, 30)),
         ..bench.request("stty size; read x; stty size")
     };
     let id = bench.promoted(request).await;
     bench.shows(&id, "30 90").await;
-    let size = pilothouse::terminal::Size::clamped(70, 20);
+    let size = pilothouse::terminal::Size::nearest(70, 20);
     bench.runtime.input(&agent(), &id, TypedInput::Resize(size)).await.expect("resize");
     bench.runtime.input(&agent(), &id, TypedInput::Text("\r".into())).await.expect("enter");
     bench.shows(&id, "20 70").await;

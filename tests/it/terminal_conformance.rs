@@ -117,7 +117,7 @@ impl Emulator for Oracle {
             inverse: cell.flags.contains(Flags::INVERSE),
             struck: cell.flags.contains(Flags::STRIKEOUT),
         };
-        Cell::filtered(&self.texts[self.index(row, col)], cell.flags.contains(Flags::WIDE_CHAR), style)
+        Cell::from_raw(&self.texts[self.index(row, col)], cell.flags.contains(Flags::WIDE_CHAR), style)
     }
 
     fn cursor(&self) -> Cursor {
@@ -210,7 +210,7 @@ fn the_terminal_agrees_with_alacritty_but_where_the_corpus_says_why() {
     for case in sequences.lines().filter(|line| !line.starts_with('#')) {
         count += 1;
         let (category, escaped) = case.split_once(' ').unwrap();
-        let size = Size::clamped(12, 5);
+        let size = Size::nearest(12, 5);
         let (mut ours, mut oracle) = (Terminal::new(size, ByteOrigin::Tty), Oracle::new(size));
         for emulator in [&mut ours as &mut dyn Emulator, &mut oracle] {
             emulator.feed(&bytes(escaped));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const SIZE: (u16, u16) = (20, 4);
 
 fn size() -> Size {
-    Size::clamped(SIZE.0, SIZE.1)
+    Size::nearest(SIZE.0, SIZE.1)
 }
 
 /// The marks that a runtime writes for a log: one every `every` bytes.
@@ -54,10 +54,10 @@ fn a_page_shows_lines_with_their_numbers() {
 fn a_page_is_as_wide_as_asked_for_where_lines_stay_in_themselves() {
     let log = b"0123456789012345678901234\r\nshort\r\n\x1b[Aup\r\n012345678901\rbar\r\nend\r\n";
     let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
-    let at = |line, columns| text(&history.page(line, Size::clamped(columns, 2)).unwrap());
+    let at = |line, columns| text(&history.page(line, Size::nearest(columns, 2)).unwrap());
     assert_eq!(at(0, 30), rows(&[("01234567890123456789", 0), ("01234", 0)]), "as the terminal was");
-    let history = history.reflowed();
-    let at = |line, columns| text(&history.page(line, Size::clamped(columns, 2)).unwrap());
+    let history = history.with_reflow();
+    let at = |line, columns| text(&history.page(line, Size::nearest(columns, 2)).unwrap());
     assert_eq!(at(0, 30), rows(&[("0123456789012345678901234", 0), ("short", 1)]));
     assert_eq!(at(0, 13), rows(&[("0123456789012", 0), ("345678901234", 0)]));
     assert_eq!(at(2, 30), at(2, 20), "it moves the cursor up");
@@ -77,13 +77,13 @@ fn a_line_longer_than_the_page_does_not_stop_paging() {
 #[test]
 fn a_page_of_a_pty_is_as_wide_as_the_pty_was() {
     let log = b"0123456789\r\n0123456789\r\n";
-    let marks = [Mark { offset: 12, line: 1, at_ms: 0, kind: MarkKind::Resize(Size::clamped(5, 4)) }];
+    let marks = [Mark { offset: 12, line: 1, at_ms: 0, kind: MarkKind::Resize(Size::nearest(5, 4)) }];
     let history = LogHistory::new(&log[..], &marks, ByteOrigin::Tty, size());
     assert_eq!(text(&history.page(0, size()).unwrap())[0].0, "0123456789");
     assert_eq!(text(&history.page(1, size()).unwrap()), rows(&[("01234", 1), ("56789", 1)]));
     let piped = LogHistory::new(&log[..], &[], ByteOrigin::Pipe, size());
     assert_eq!(
-        text(&piped.page(1, Size::clamped(4, 9)).unwrap()),
+        text(&piped.page(1, Size::nearest(4, 9)).unwrap()),
         rows(&[("0123", 1), ("4567", 1), ("89", 1)])
     );
 }
@@ -92,8 +92,8 @@ fn a_page_of_a_pty_is_as_wide_as_the_pty_was() {
 fn bytes_not_kept_are_a_row() {
     let log = b"head\nhalf a li\x1b]0;ne tail\nlast\n";
     let marks = [Mark { offset: 14, line: 1, at_ms: 0, kind: MarkKind::Gap { dropped: 1234 } }];
-    let history = LogHistory::new(&log[..], &marks, ByteOrigin::Pipe, Size::clamped(40, 9));
-    let page = history.page(0, Size::clamped(40, 9)).unwrap();
+    let history = LogHistory::new(&log[..], &marks, ByteOrigin::Pipe, Size::nearest(40, 9));
+    let page = history.page(0, Size::nearest(40, 9)).unwrap();
     assert_eq!(
         text(&page),
         rows(&[
@@ -180,7 +180,7 @@ proptest! {
         prop_assert_eq!(history.lines(), log.split_inclusive(|byte| *byte == b'\n').count() as u64);
         let mut line = 0;
         while line < history.lines() {
-            let page = history.page(line, Size::clamped(40, 4)).unwrap();
+            let page = history.page(line, Size::nearest(40, 4)).unwrap();
             prop_assert_eq!(page.first_line, line);
             prop_assert!(page.next_line > line);
             line = page.next_line;

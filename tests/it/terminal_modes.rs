@@ -38,7 +38,7 @@ fn each_mode_of_the_table_is_what_it_says() {
     let modes = table();
     assert!(modes.len() > 20, "{modes:?}");
     for (mode, said) in modes {
-        let mut terminal = Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(80, 24), ByteOrigin::Tty);
         let on = reported(&mut terminal, &format!("\x1b[{mode}h"), &mode);
         let off = reported(&mut terminal, &format!("\x1b[{mode}l"), &mode);
         let expected = match said.as_str() {

@@ -64,7 +64,7 @@ proptest! {
     fn pieces_do_not_matter_to_the_screen(bytes in stream(40), cuts in proptest::collection::vec(1_usize..9, 1..5),
         cols in 2_u16..30, rows in 2_u16..10, pipe: bool) {
         let origin = if pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
-        let size = Size::clamped(cols, rows);
+        let size = Size::nearest(cols, rows);
         let (mut whole, mut pieces) = (Terminal::new(size, origin), Terminal::new(size, origin));
         let mut fed = whole.feed(&bytes);
         let mut replies = Vec::new();
@@ -83,7 +83,7 @@ proptest! {
 
     #[test]
     fn rows_of_runs_hold_the_same_screen(bytes in stream(40), cols in 2_u16..30, rows in 2_u16..10) {
-        let size = Size::clamped(cols, rows);
+        let size = Size::nearest(cols, rows);
         let mut terminal = Terminal::new(size, ByteOrigin::Tty);
         terminal.feed(&bytes);
         let contents = Contents::of(&terminal);
@@ -105,7 +105,7 @@ proptest! {
     fn pieces_do_not_matter_to_the_transcript(bytes in stream(40), cuts in proptest::collection::vec(1_usize..9, 1..5),
         cols in 2_u16..30, rows in 2_u16..10, pipe: bool) {
         let origin = if pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
-        let size = Size::clamped(cols, rows);
+        let size = Size::nearest(cols, rows);
         let whole = clean(&bytes, origin, size);
         let mut pieces = Transcript::new(origin, size);
         for piece in cut(&bytes, &cuts) {
@@ -117,7 +117,7 @@ proptest! {
 
     #[test]
     fn a_transcript_takes_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = clean(&bytes, ByteOrigin::Tty, Size::clamped(5, 3));
+        let _ = clean(&bytes, ByteOrigin::Tty, Size::nearest(5, 3));
     }
 }
 
@@ -125,13 +125,13 @@ proptest! {
 fn any_output_and_any_resize_leave_the_terminal_standing() {
     let steps = if std::env::var_os("PILOTHOUSE_LONG").is_some() { 1_000_000 } else { 10_000 };
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let mut terminal = Terminal::new(Size::clamped(8, 4), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(8, 4), ByteOrigin::Tty);
     let strategy = (stream(6), 2_u16..14, 2_u16..9, 0..4);
     for step in 0..steps {
         let (bytes, cols, rows, resize) = strategy.new_tree(&mut runner).unwrap().current();
         assert!(!terminal.feed(&bytes).reset, "step {step}: panic on {:?}", String::from_utf8_lossy(&bytes));
         if resize == 0 {
-            let size = Size::clamped(cols, rows);
+            let size = Size::nearest(cols, rows);
             terminal.resize(size);
             assert_eq!(terminal.size(), size);
         }
@@ -142,7 +142,7 @@ fn any_output_and_any_resize_leave_the_terminal_standing() {
 
 #[test]
 fn an_emoji_in_the_corner_does_not_panic() {
-    let mut terminal = Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(80, 24), ByteOrigin::Tty);
     let fed = terminal.feed("\x1b[24;80H\u{2764}\u{FE0F}\x1b[23;80Hx".as_bytes());
     assert!(!fed.reset);
     assert_eq!(terminal.cell(23, 79).text, "\u{2764}");
@@ -150,7 +150,7 @@ fn an_emoji_in_the_corner_does_not_panic() {
 
 #[test]
 fn a_pipe_starts_each_line_at_the_margin() {
-    let mut terminal = Terminal::new(Size::clamped(10, 4), ByteOrigin::Pipe);
+    let mut terminal = Terminal::new(Size::nearest(10, 4), ByteOrigin::Pipe);
     terminal.feed(b"a\nb\x1b[6n");
     assert_eq!(terminal.screen_text(), "a\nb");
     assert_eq!(terminal.feed(b"\x1b[c").replies, b"");
@@ -158,7 +158,7 @@ fn a_pipe_starts_each_line_at_the_margin() {
 
 #[test]
 fn questions_get_constants_and_the_cursor() {
-    let mut terminal = Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(80, 24), ByteOrigin::Tty);
     for (question, answer) in [
         ("\x1b[c", "\x1b[?62;22c"),
         ("\x1b[0c", "\x1b[?62;22c"),
@@ -201,7 +201,7 @@ fn bells_are_counted_and_never_passed_on() {
 
 #[test]
 fn f58_an_unterminated_title_hides_no_output() {
-    let mut terminal = Terminal::kept(Size::default(), ByteOrigin::Tty);
+    let mut terminal = Terminal::with_recent(Size::default(), ByteOrigin::Tty);
     for (now, text) in [(0, "\x1b]0;stray\r\nseen"), (1_000, "\r\nmore"), (2_000, "\r\nlast")] {
         terminal.note_time(now);
         terminal.feed(text.as_bytes());
@@ -247,7 +247,7 @@ fn sequences_other_emulators_lack_do_what_xterm_does() {
         ("\x1b[2;4r\x1b[?6h\x1b[2dx\x1b[9;9Hy", "\n\nx\n        y", (3, 9)),
         ("co\u{AD}op and more", "co\u{2010}op and mo\nre", (1, 2)),
     ] {
-        let mut terminal = Terminal::new(Size::clamped(12, 5), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(12, 5), ByteOrigin::Tty);
         terminal.feed(sequence.as_bytes());
         let cursor = terminal.cursor();
         assert_eq!(
@@ -260,7 +260,7 @@ fn sequences_other_emulators_lack_do_what_xterm_does() {
 
 #[test]
 fn erasing_paints_no_lines_and_no_blocks() {
-    let mut terminal = Terminal::new(Size::clamped(6, 2), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(6, 2), ByteOrigin::Tty);
     terminal.feed(b"\x1b[4;7;44mab\x1b[K\x1b[5Gc");
     let (blank, printed) = (terminal.cell(0, 2).style, terminal.cell(0, 4).style);
     assert!(!blank.underline && !blank.inverse && blank.bg == printed.bg);
@@ -269,17 +269,17 @@ fn erasing_paints_no_lines_and_no_blocks() {
 
 #[test]
 fn a_change_of_columns_clears_the_screen_once_it_is_allowed() {
-    let mut terminal = Terminal::new(Size::clamped(20, 5), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(20, 5), ByteOrigin::Tty);
     terminal.feed(b"\x1b[2;4ra\x1b[?3h\x1b[?3$p");
     assert_eq!(terminal.screen_text(), "a", "as it is in the strings that reset terminals");
     let fed = terminal.feed(b"\x1b[?40h\x1b[3;3H\x1b[?3h\x1b[6n\x1b[?3$px");
     assert_eq!(String::from_utf8(fed.replies).unwrap(), "\x1b[1;1R\x1b[?3;1$y");
-    assert_eq!((terminal.screen_text().as_str(), terminal.size()), ("x", Size::clamped(20, 5)));
+    assert_eq!((terminal.screen_text().as_str(), terminal.size()), ("x", Size::nearest(20, 5)));
 }
 
 #[test]
 fn each_screen_has_a_saved_cursor_of_its_own() {
-    let mut terminal = Terminal::new(Size::clamped(20, 5), ByteOrigin::Tty);
+    let mut terminal = Terminal::new(Size::nearest(20, 5), ByteOrigin::Tty);
     let fed = terminal.feed(b"\x1b[2;3H\x1b7\x1b[?47h\x1b(0\x1b[4;5H\x1b7\x1b(B\x1b[1;1H\x1b8\x1b[6nq\x1b[?47l\x1b(B\x1b8\x1b[6nq");
     assert_eq!(String::from_utf8(fed.replies).unwrap(), "\x1b[4;5R\x1b[2;3R");
     assert_eq!(terminal.screen_text(), "\n  q", "with its character set");
@@ -290,7 +290,7 @@ fn moving_to_other_lines_stops_at_the_margins() {
     for (moves, at) in
         [("3;4H\x1b[9E", "4;1"), ("3;4H\x1b[9F", "2;1"), ("5;4H\x1b[9E", "6;1"), ("1;4H\x1b[9F", "1;1")]
     {
-        let mut terminal = Terminal::new(Size::clamped(20, 6), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(20, 6), ByteOrigin::Tty);
         let fed = terminal.feed(format!("\x1b[2;4r\x1b[{moves}\x1b[6n").as_bytes());
         assert_eq!(String::from_utf8(fed.replies).unwrap(), format!("\x1b[{at}R"), "{moves:?}");
     }
@@ -298,7 +298,7 @@ fn moving_to_other_lines_stops_at_the_margins() {
 
 #[test]
 fn text_is_struck_through_wherever_it_scrolls_and_wraps() {
-    let mut terminal = Terminal::kept(Size::clamped(4, 3), ByteOrigin::Tty);
+    let mut terminal = Terminal::with_recent(Size::nearest(4, 3), ByteOrigin::Tty);
     terminal.feed("\x1b[9mab 好cde\x1b[29mf\r\n".as_bytes());
     let row = |terminal: &Terminal, row: u16| -> String {
         let cells = (0..4).map(|col| terminal.cell(row, col));

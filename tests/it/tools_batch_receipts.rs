@@ -50,7 +50,7 @@ fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> Ite
     let (stdout, stderr) =
         StreamPreview::pair(&text(stdout), &text(stderr), &task.id, Room::default().budget(tokens).chars);
     let filed = |mut shown: StreamPreview, name: &str| {
-        if shown.truncated() {
+        if shown.is_truncated() {
             shown.artifact = Some(PathBuf::from(format!("/state/tasks/task_4k2m9x7a/{name}.log")));
         }
         shown

@@ -54,7 +54,7 @@ impl Bench {
     }
 
     async fn decide(&self, decision: Decision) {
-        let shown = self.held().await.shown(None);
+        let shown = self.held().await.shown_call(None);
         self.runtime.decide(shown, decision, None).await.expect("decided");
     }
 }
@@ -157,7 +157,7 @@ async fn a_held_batch_runs_when_released_and_is_pending_when_its_wait_is_over() 
     let asked = bench.ask("ExecCommandBatch", items);
     let held = bench.held().await;
     assert_eq!((&held.task, held.commands.len()), (&None, 1));
-    bench.runtime.decide(held.shown(None), Decision::Once, None).await.expect("decided");
+    bench.runtime.decide(held.shown_call(None), Decision::Once, None).await.expect("decided");
     assert_eq!(asked.await.expect("joins").envelope.result().expect("a result")["completed_count"], 1);
     assert!(bench.caller.cwd.join("ran").exists());
 }
@@ -248,7 +248,7 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
     let mut snapshots = bench.runtime.snapshot();
     let is_told = snapshots.wait_for(|now| revision(now, 1) == Some(1));
     tokio::time::timeout(crate::support::PATIENCE, is_told).await.expect("computed").expect("lives");
-    let decide = |cost| bench.runtime.decide(held.shown(Some(cost)), Decision::Once, None);
+    let decide = |cost| bench.runtime.decide(held.shown_call(Some(cost)), Decision::Once, None);
     assert!(matches!(decide(0).await, Err(Error::CostChanged)), "given before it was told");
 
     // What was told is old by then, and so it is computed again.

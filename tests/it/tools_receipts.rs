@@ -123,7 +123,7 @@ fn text(text: &str) -> StreamText {
 
 /// What the file sink would have done: set the path of the artifact.
 fn filed(mut shown: StreamPreview, path: &str) -> StreamPreview {
-    if shown.truncated() {
+    if shown.is_truncated() {
         shown.artifact = Some(PathBuf::from(path));
     }
     shown

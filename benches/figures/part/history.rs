@@ -14,7 +14,7 @@ const STEP: usize = 64 * 1024;
 
 pub(crate) fn run() {
     report::head("looking back into a log of 100 MiB");
-    let size = Size::clamped(200, 50);
+    let size = Size::nearest(200, 50);
     let log: Vec<u8> = (0..LINES).flat_map(|n| line(n).into_bytes()).collect();
     let marks = marks(&log);
     let history = LogHistory::new(&log[..], &marks, ByteOrigin::Tty, size);

@@ -19,7 +19,7 @@ const DRAWN: usize = 101;
 const JOINED: usize = 14;
 
 pub(crate) fn run() {
-    let (size, payloads) = (Size::clamped(200, 50), payloads());
+    let (size, payloads) = (Size::nearest(200, 50), payloads());
     report::head("a 200x50 screen, 4 MiB a payload: times as fast as vt100");
     payloads.iter().for_each(|payload| screen(size, payload));
     report::head("a transcript of the same payloads: times as fast as vt100");
@@ -79,7 +79,7 @@ fn reflow(size: Size, payload: &Payload) {
         })
         .collect();
     for (lines, bytes) in [("its lines", &payload.bytes), ("14 lines as one", &long)] {
-        let mut terminal = Terminal::kept(size, ByteOrigin::Tty);
+        let mut terminal = Terminal::with_recent(size, ByteOrigin::Tty);
         bytes.chunks(4096).for_each(|piece| drop(terminal.feed(piece)));
         let (mut own, mut other) = (Vec::new(), Vec::new());
         for _ in 0..DRAWN {

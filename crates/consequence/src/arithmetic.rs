@@ -3,7 +3,7 @@
 use crate::braces;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
-use crate::names::shortened;
+use crate::names::shorten;
 use crate::shell_state::Value;
 
 /// The deepest nesting of variables whose values name variables.
@@ -27,7 +27,7 @@ impl Interpreter<'_> {
     /// Goes through the names in an expression: what their values would run, and which of them it sets.
     fn compute_names(&mut self, text: &str, deep: usize) {
         if text.contains(['$', '`']) || deep > MOST_DEEP {
-            return self.not_known(format!("what is computed from `{}`", shortened(text)));
+            return self.not_known(format!("what is computed from `{}`", shorten(text)));
         }
         let is_part = |c: char| !c.is_alphanumeric() && c != '_';
         let names: Vec<&str> = text
@@ -64,8 +64,8 @@ impl Interpreter<'_> {
 
     /// Returns the name of a variable that a command is given. A subscript behind it is evaluated once more.
     pub(crate) fn variable_name(&mut self, command: &str, argument: &Argument) -> Option<String> {
-        let Some(text) = argument.known() else {
-            self.not_known(format!("which variable {command} means: {}", argument.shown()));
+        let Some(text) = argument.known_text() else {
+            self.not_known(format!("which variable {command} means: {}", argument.display_text()));
             return None;
         };
         let Some((name, subscript)) = text.split_once('[') else { return Some(text.to_owned()) };

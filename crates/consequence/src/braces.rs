@@ -77,7 +77,7 @@ pub(crate) fn skip(text: &str, at: usize) -> usize {
             let mut end = 2;
             while end < rest.len() && rest.as_bytes()[end] != shut {
                 end = match rest.as_bytes()[end] {
-                    b'(' if shut == b')' => nested(text, at + end) - at,
+                    b'(' if shut == b')' => bracket_end(text, at + end) - at,
                     _ => skip(text, at + end) - at,
                 };
             }
@@ -89,10 +89,10 @@ pub(crate) fn skip(text: &str, at: usize) -> usize {
 }
 
 /// Returns where the bracket at a place is closed.
-fn nested(text: &str, at: usize) -> usize {
+fn bracket_end(text: &str, at: usize) -> usize {
     let mut end = at + 1;
     while end < text.len() && text.as_bytes()[end] != b')' {
-        end = if text.as_bytes()[end] == b'(' { nested(text, end) } else { skip(text, end) };
+        end = if text.as_bytes()[end] == b'(' { bracket_end(text, end) } else { skip(text, end) };
     }
     end + 1
 }

@@ -84,7 +84,7 @@ impl Interpreter<'_> {
             }
         }
         for path in self.files.merge(&files) {
-            self.not_known(format!("what {} is by then", self.shown(&path)));
+            self.not_known(format!("what {} is by then", self.display_path(&path)));
         }
         CommandEnd { outcome: Outcome::Unknown, output: end.output.filter(String::is_empty) }
     }

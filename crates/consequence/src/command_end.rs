@@ -56,7 +56,7 @@ impl CommandEnd {
         Self { outcome: Outcome::Unknown, output: None }
     }
 
-    pub(crate) fn printed(outcome: Outcome, output: impl Into<Option<String>>) -> Self {
+    pub(crate) fn with_output(outcome: Outcome, output: impl Into<Option<String>>) -> Self {
         Self { outcome, output: output.into().filter(|output| output.len() <= MOST_OUTPUT) }
     }
 }
@@ -65,7 +65,7 @@ impl CommandEnd {
 pub(crate) type Input = Result<String, String>;
 
 /// Returns what two commands in a row are together.
-pub(crate) fn joined(first: CommandEnd, second: CommandEnd) -> CommandEnd {
+pub(crate) fn combine(first: CommandEnd, second: CommandEnd) -> CommandEnd {
     let output = first.output.zip(second.output).map(|(first, second)| first + &second);
-    CommandEnd::printed(second.outcome, output)
+    CommandEnd::with_output(second.outcome, output)
 }

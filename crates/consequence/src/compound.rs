@@ -72,7 +72,7 @@ impl Interpreter<'_> {
                 self.branch(|shell| shell.run_parts(rest));
                 self.merge(&state);
                 for path in self.files.merge(&files) {
-                    self.not_known(format!("what {} is by then", self.shown(&path)));
+                    self.not_known(format!("what {} is by then", self.display_path(&path)));
                 }
                 CommandEnd::unknown()
             }
@@ -102,7 +102,7 @@ impl Interpreter<'_> {
         self.in_loop(|shell| {
             let mut end = CommandEnd::silent(Outcome::Success);
             for value in &values {
-                shell.set(name, Value::Text(value.shown().to_owned()));
+                shell.set(name, Value::Text(value.display_text().to_owned()));
                 end = shell.run_list(&clause.body.list);
                 match shell.flow {
                     Flow::On => {}
@@ -220,14 +220,14 @@ impl Interpreter<'_> {
             return CommandEnd::unknown();
         };
         let all: Option<Vec<String>> =
-            arguments.iter().map(|argument| argument.known().map(str::to_owned)).collect();
+            arguments.iter().map(|argument| argument.known_text().map(str::to_owned)).collect();
         let before = std::mem::replace(&mut self.state.parameters, all);
         let outer = (self.left_call.take(), self.left_loop.take(), std::mem::take(&mut self.loops));
         let (locals, conditions) = (self.locals.len(), self.conditions);
         self.deep += 1;
         self.calls += 1;
         let redirects: Vec<&IoRedirect> = body.1.iter().flat_map(|list| &list.0).collect();
-        let mut end = self.redirected(&redirects, input, |shell, _| shell.run_compound(&body.0));
+        let mut end = self.apply_redirects(&redirects, input, |shell, _| shell.run_compound(&body.0));
         self.calls -= 1;
         self.deep -= 1;
         if self.flow == Flow::Return {

@@ -79,7 +79,7 @@ impl Interpreter<'_> {
             | E::AssignDefaultValues { test_type, .. }
             | E::IndicateErrorIfNullOrUnset { test_type, .. }
             | E::UseAlternativeValue { test_type, .. } => {
-                let value = self.tested(parameter, test_type);
+                let value = self.value_if_set(parameter, test_type);
                 let word = written_in(expression)[0].unwrap_or_default();
                 self.tested_expansion(expression, parameter, value, word)
             }
@@ -129,16 +129,16 @@ impl Interpreter<'_> {
                 self.replacement(parameter, pattern, replacement.as_deref().unwrap_or_default(), match_kind)
             }
             E::UppercasePattern { pattern, .. } if pattern.as_ref().is_none_or(String::is_empty) => {
-                self.changed(parameter, str::to_ascii_uppercase)
+                self.change_case(parameter, str::to_ascii_uppercase)
             }
             E::LowercasePattern { pattern, .. } if pattern.as_ref().is_none_or(String::is_empty) => {
-                self.changed(parameter, str::to_ascii_lowercase)
+                self.change_case(parameter, str::to_ascii_lowercase)
             }
             E::Transform { op: ParameterTransformOp::ToUpperCase, .. } => {
-                self.changed(parameter, str::to_ascii_uppercase)
+                self.change_case(parameter, str::to_ascii_uppercase)
             }
             E::Transform { op: ParameterTransformOp::ToLowerCase, .. } => {
-                self.changed(parameter, str::to_ascii_lowercase)
+                self.change_case(parameter, str::to_ascii_lowercase)
             }
             E::Transform { op: ParameterTransformOp::PromptExpand, .. } => match self.parameter(parameter) {
                 Expanded::Unset(unset) => Expanded::Unset(unset),
@@ -225,7 +225,7 @@ impl Interpreter<'_> {
         Expanded::Text(cut.unwrap_or(text))
     }
 
-    fn changed(&mut self, parameter: &Parameter, change: fn(&str) -> String) -> Expanded {
+    fn change_case(&mut self, parameter: &Parameter, change: fn(&str) -> String) -> Expanded {
         match self.parameter(parameter) {
             Expanded::Text(text) if text.is_ascii() => Expanded::Text(change(&text)),
             Expanded::Text(_) | Expanded::List(_) => Expanded::Unknown(format!("${}", name_of(parameter))),
@@ -234,7 +234,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the value of a parameter that passes the test for its default.
-    fn tested(&mut self, parameter: &Parameter, test: &ParameterTestType) -> Option<Expanded> {
+    fn value_if_set(&mut self, parameter: &Parameter, test: &ParameterTestType) -> Option<Expanded> {
         match self.parameter(parameter) {
             Expanded::Unset(_) => None,
             Expanded::Text(text) if text.is_empty() && matches!(test, ParameterTestType::UnsetOrNull) => None,

@@ -40,7 +40,7 @@ impl Argument {
     }
 
     /// Returns its text, if that is known.
-    pub(crate) fn known(&self) -> Option<&str> {
+    pub(crate) fn known_text(&self) -> Option<&str> {
         match self {
             Self::Known(known) => Some(&known.text),
             Self::Unknown(_) => None,
@@ -48,7 +48,7 @@ impl Argument {
     }
 
     /// Returns how it can be shown.
-    pub(crate) fn shown(&self) -> &str {
+    pub(crate) fn display_text(&self) -> &str {
         match self {
             Self::Known(known) => &known.text,
             Self::Unknown(from) => from,

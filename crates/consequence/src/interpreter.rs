@@ -8,11 +8,11 @@ use std::rc::Rc;
 use brush_parser::ast;
 
 use crate::changes::ChangedFiles;
-use crate::command_end::{CommandEnd, Flow, Outcome, joined};
+use crate::command_end::{CommandEnd, Flow, Outcome, combine};
 use crate::consequence::{Consequence, Fact};
 use crate::guard;
 use crate::look::{GitFiles, Look};
-use crate::names::{cut, path_of, shortened, text_of};
+use crate::names::{cut, path_of, shorten, text_of};
 use crate::request::ConsequenceRequest;
 use crate::shell_state::{Dialect, ShellState, Value, Variable};
 
@@ -224,27 +224,27 @@ impl<'a> Interpreter<'a> {
 
     /// Goes through a text as a shell would.
     pub(crate) fn run_text(&mut self, text: &str) -> CommandEnd {
-        let Some(program) = self.parsed(text) else { return CommandEnd::unknown() };
+        let Some(program) = self.parse(text) else { return CommandEnd::unknown() };
         // The tree of a text is some hundred times as large.
         self.holding(128 * text.len(), |shell| {
             let mut end = CommandEnd::silent(Outcome::Success);
             for list in &program.complete_commands {
                 let next = shell.run_list(list);
-                end = joined(end, next);
+                end = combine(end, next);
             }
             end
         })
     }
 
-    fn parsed(&mut self, text: &str) -> Option<ast::Program> {
+    fn parse(&mut self, text: &str) -> Option<ast::Program> {
         if !guard::is_readable(text) || self.deep > MOST_DEEP {
-            self.not_known(format!("what `{}` does: it is too long to look through", shortened(text)));
+            self.not_known(format!("what `{}` does: it is too long to look through", shorten(text)));
             return None;
         }
         let mut parser = brush_parser::Parser::new(text.as_bytes(), &Default::default(), &Default::default());
         let program = parser.parse_program().ok();
         if program.is_none() || guard::is_misread(text) {
-            self.not_known(format!("what `{}` does: it cannot be read as a shell would", shortened(text)));
+            self.not_known(format!("what `{}` does: it cannot be read as a shell would", shorten(text)));
         }
         program
     }
@@ -259,7 +259,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Returns a path as a person would write it.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub(crate) fn display_path(&self, path: &Path) -> String {
         if let Ok(rest) = path.strip_prefix(&self.request.folder)
             && !rest.as_os_str().is_empty()
         {

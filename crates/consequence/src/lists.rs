@@ -6,10 +6,10 @@ use brush_parser::ast::{
     self, AndOr, AndOrList, Command, CompoundCommand, CompoundList, IoRedirect, Pipeline, SeparatorOperator,
 };
 
-use crate::command_end::{CommandEnd, Flow, Input, Outcome, joined};
+use crate::command_end::{CommandEnd, Flow, Input, Outcome, combine};
 use crate::commands::reads_only;
 use crate::interpreter::{Interpreter, MOST_DEEP};
-use crate::names::shortened;
+use crate::names::shorten;
 use crate::shell_state::Dialect;
 
 /// Said of commands that change files while others run.
@@ -34,7 +34,7 @@ impl Interpreter<'_> {
             } else {
                 self.run_and_or(item)
             };
-            end = joined(end, next);
+            end = combine(end, next);
         }
         self.deep -= 1;
         end
@@ -75,7 +75,7 @@ impl Interpreter<'_> {
                     if likely { CommandEnd { outcome: Outcome::Likely, ..next } } else { next }
                 }
             };
-            end = joined(end, next);
+            end = combine(end, next);
         }
         if self.state.has("errexit") && self.ignored == 0 && self.flow == Flow::On {
             match end.outcome {
@@ -113,7 +113,7 @@ impl Interpreter<'_> {
                 self.in_subshell(|shell| shell.run_command(stage, &input))
             };
             worst = worst.worse(end.outcome);
-            input = end.output.clone().ok_or(shortened(&stage.to_string()));
+            input = end.output.clone().ok_or(shorten(&stage.to_string()));
             if !self.files.is_same(&before) {
                 changing += 1;
             } else if !self.only_reads(stage) {
@@ -159,7 +159,7 @@ impl Interpreter<'_> {
             Command::Simple(simple) => self.run_simple(simple, input),
             Command::Compound(compound, redirects) => {
                 let redirects: Vec<&IoRedirect> = redirects.iter().flat_map(|list| &list.0).collect();
-                self.redirected(&redirects, input, |shell, _| shell.run_compound(compound))
+                self.apply_redirects(&redirects, input, |shell, _| shell.run_compound(compound))
             }
             Command::Function(function) => {
                 if !self.spend(64 * function.to_string().len()) {

@@ -42,7 +42,7 @@ pub(crate) fn cut(mut text: String) -> String {
 }
 
 /// Returns a text short enough for a sentence, on one line.
-pub(crate) fn shortened(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const MOST: usize = 48;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MOST) {

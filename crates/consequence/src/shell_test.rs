@@ -100,11 +100,11 @@ impl Interpreter<'_> {
     /// Returns how `test` ends with these arguments.
     pub(crate) fn plain_test(&mut self, arguments: &[Argument]) -> Outcome {
         for (at, argument) in arguments.iter().enumerate().skip(1) {
-            if matches!(arguments[at - 1].known(), Some("-v" | "-R")) {
+            if matches!(arguments[at - 1].known_text(), Some("-v" | "-R")) {
                 self.variable_name("test", argument);
             }
         }
-        let known: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
+        let known: Option<Vec<&str>> = arguments.iter().map(Argument::known_text).collect();
         let Some(known) = known else { return Outcome::Unknown };
         match known[..] {
             [] => Outcome::Failure,

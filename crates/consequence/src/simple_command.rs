@@ -10,7 +10,7 @@ use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::commands::WriteMode;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
-use crate::names::shortened;
+use crate::names::shorten;
 use crate::shell_state::{Value, Variable};
 
 /// The builtins that declare variables.
@@ -30,7 +30,8 @@ impl Interpreter<'_> {
         if let Some(name) = &simple.word_or_name {
             self.add_arguments(&mut arguments, &name.value);
         }
-        let declares = arguments.first().and_then(Argument::known).filter(|name| DECLARING.contains(name));
+        let declares =
+            arguments.first().and_then(Argument::known_text).filter(|name| DECLARING.contains(name));
         let declares = declares.map(str::to_owned);
         // The words of a declaration are not split.
         let mut declared: Vec<&Assignment> = Vec::new();
@@ -58,8 +59,9 @@ impl Interpreter<'_> {
         if let Some(name) = &declares {
             self.declare(name, &arguments[1..], &declared);
         }
-        let is_permanent = arguments.len() == 1 && arguments[0].known() == Some("exec");
-        let mut end = self.redirected(&redirects, input, |shell, input| shell.dispatch(&arguments, input));
+        let is_permanent = arguments.len() == 1 && arguments[0].known_text() == Some("exec");
+        let mut end =
+            self.apply_redirects(&redirects, input, |shell, input| shell.dispatch(&arguments, input));
         if is_permanent {
             // From here on, it prints elsewhere.
             end.output = None;
@@ -103,7 +105,7 @@ impl Interpreter<'_> {
         for assignment in assignments {
             self.assign(assignment, false);
         }
-        let mut end = self.redirected(redirects, input, |_, _| CommandEnd::silent(Outcome::Success));
+        let mut end = self.apply_redirects(redirects, input, |_, _| CommandEnd::silent(Outcome::Success));
         if simple.word_or_name.is_some() || assignments.iter().any(|one| one.to_string().contains(['$', '`']))
         {
             end.outcome = Outcome::Unknown;
@@ -119,7 +121,7 @@ impl Interpreter<'_> {
     fn declare(&mut self, command: &str, arguments: &[Argument], declared: &[&Assignment]) {
         let options: String = arguments
             .iter()
-            .filter_map(Argument::known)
+            .filter_map(Argument::known_text)
             .filter(|text| text.starts_with(['-', '+']))
             .collect();
         let odd = options.contains(['n', 'i', 'u', 'l', 'c', 't', 'I'])
@@ -135,7 +137,7 @@ impl Interpreter<'_> {
         });
         let mut names: Vec<String> = names.collect();
         let set = names.clone();
-        let words: Vec<&str> = arguments.iter().filter_map(Argument::known).collect();
+        let words: Vec<&str> = arguments.iter().filter_map(Argument::known_text).collect();
         let words = words.into_iter().filter(|text| !text.starts_with(['-', '+']));
         // A word may be an assignment once it is expanded.
         let (with_value, plain): (Vec<&str>, Vec<&str>) = words.partition(|text| text.contains('='));
@@ -177,7 +179,7 @@ impl Interpreter<'_> {
             Some(name) if is_whole => self.set(&name, Value::Text(value.to_owned())),
             Some(name) => {
                 let name = name.trim_end_matches('+');
-                self.not_known(format!("what {command} {} sets", shortened(text)));
+                self.not_known(format!("what {command} {} sets", shorten(text)));
                 self.set(name, Value::Unknown(format!("${name}")));
             }
             None => {}
@@ -199,7 +201,7 @@ impl Interpreter<'_> {
                         self.subscript(name, &index.value);
                     }
                     for argument in self.arguments_of([&*word.value]) {
-                        match (argument.known(), &mut list) {
+                        match (argument.known_text(), &mut list) {
                             (Some(text), Some(list)) if index.is_none() => list.push(text.to_owned()),
                             _ => list = None,
                         }
@@ -231,7 +233,7 @@ impl Interpreter<'_> {
     }
 
     /// Goes through a command with its redirections.
-    pub(crate) fn redirected(
+    pub(crate) fn apply_redirects(
         &mut self,
         redirects: &[&IoRedirect],
         input: &Input,

@@ -9,7 +9,7 @@ use crate::expansion::Expanded;
 use crate::fields::{Argument, Field, FieldBuilder, KnownArgument, UnsetVariable};
 use crate::guard;
 use crate::interpreter::Interpreter;
-use crate::names::{cut, shortened, text_of};
+use crate::names::{cut, shorten, text_of};
 use crate::pattern::{self, PatternChar};
 use crate::shell_state::{Dialect, Value};
 
@@ -40,11 +40,11 @@ impl Interpreter<'_> {
     pub(crate) fn add_arguments(&mut self, arguments: &mut Vec<Argument>, written: &str) {
         let Some(words) = braces::expand(written) else {
             self.visit(written);
-            arguments.push(Argument::Unknown(format!("{}, which are too many words", shortened(written))));
+            arguments.push(Argument::Unknown(format!("{}, which are too many words", shorten(written))));
             return;
         };
         if words.len() > 1 && self.state.dialect == Dialect::Sh {
-            self.not_known(format!("whether this shell makes several words of {}", shortened(written)));
+            self.not_known(format!("whether this shell makes several words of {}", shorten(written)));
         }
         let written: Rc<str> = cut(written.to_owned()).into();
         for word in words {
@@ -138,7 +138,7 @@ impl Interpreter<'_> {
     fn add_word(&mut self, build: &mut FieldBuilder, written: &str, mode: WordMode, is_quoted: bool) {
         if self.deep >= MOST_DEEP {
             self.stop();
-            return build.unknown(format!("`{}`, which is too deep", shortened(written)));
+            return build.unknown(format!("`{}`, which is too deep", shorten(written)));
         }
         self.deep += 1;
         let pieces =
@@ -148,9 +148,9 @@ impl Interpreter<'_> {
             None => {
                 self.not_known(format!(
                     "what `{}` runs: it cannot be read as a shell would",
-                    shortened(written)
+                    shorten(written)
                 ));
-                build.unknown(format!("`{}`, which cannot be read", shortened(written)));
+                build.unknown(format!("`{}`, which cannot be read", shorten(written)));
             }
         }
         self.deep -= 1;
@@ -192,14 +192,14 @@ impl Interpreter<'_> {
                 WordPiece::CommandSubstitution(text) | WordPiece::BackquotedCommandSubstitution(text) => {
                     let expanded = match self.substitute(text) {
                         Some(output) => Expanded::Text(output.trim_end_matches('\n').to_owned()),
-                        None => Expanded::Unknown(format!("$({})", shortened(text.trim()))),
+                        None => Expanded::Unknown(format!("$({})", shorten(text.trim()))),
                     };
                     self.add_expanded(build, expanded, mode, is_quoted);
                 }
                 WordPiece::ArithmeticExpression(expression) => {
                     let expanded = match self.arithmetic(&expression.value) {
                         Some(number) => Expanded::Text(number.to_string()),
-                        None => Expanded::Number(format!("$(({}))", shortened(expression.value.trim()))),
+                        None => Expanded::Number(format!("$(({}))", shorten(expression.value.trim()))),
                     };
                     self.add_expanded(build, expanded, mode, true);
                 }
@@ -241,7 +241,7 @@ impl Interpreter<'_> {
             }
             Expanded::Word(word) if is_quoted && word.contains('\'') => {
                 self.visit(&word);
-                build.unknown(format!("{}, with quotes in quotes", shortened(&word)));
+                build.unknown(format!("{}, with quotes in quotes", shorten(&word)));
             }
             Expanded::Word(word) => self.add_word(build, &word, mode, is_quoted),
             Expanded::Number(_) if mode == WordMode::Number => {

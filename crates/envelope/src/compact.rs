@@ -34,13 +34,13 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
     let beside = whole - previews.length(&CompactionStep::WHOLE);
     let fits = |step: &CompactionStep| beside + previews.length(step) <= budget_chars;
     match previews.steps().find(fits) {
-        Some(step) => step.applied(envelope),
+        Some(step) => step.apply(envelope),
         None => {
             let is_enough = |shorter: &Envelope| length(shorter) <= budget_chars;
             let steps = [CompactionStep::WITHOUT_DETAILS, CompactionStep::BARE]
                 .into_iter()
-                .map(|step| step.applied(envelope));
-            let bare = CompactionStep::BARE.applied(envelope);
+                .map(|step| step.apply(envelope));
+            let bare = CompactionStep::BARE.apply(envelope);
             let mut all = steps.chain(items::fewer(&bare));
             all.find(is_enough).unwrap_or_else(|| items::fewest(&bare))
         }
@@ -155,7 +155,7 @@ fn caps(previews: &[CompactedPreview<'_>]) -> impl Iterator<Item = Option<usize>
 }
 
 impl CompactionStep {
-    fn applied(&self, envelope: &Envelope) -> Envelope {
+    fn apply(&self, envelope: &Envelope) -> Envelope {
         let outcome = match envelope.outcome() {
             CallOutcome::Success(result) => {
                 let mut result = result.clone();

@@ -145,7 +145,7 @@ pub struct ToolError {
 /// The maximum length of a message and of a hint, in characters. Either may quote input of any length.
 const SENTENCE_CHARS: usize = 500;
 
-fn bounded(sentence: String) -> String {
+fn shorten(sentence: String) -> String {
     match sentence.char_indices().nth(SENTENCE_CHARS - 1) {
         // Only if more than one character follows.
         Some((at, last)) if at + last.len_utf8() < sentence.len() => {
@@ -158,7 +158,7 @@ fn bounded(sentence: String) -> String {
 impl ToolError {
     /// Creates an error of a call that is not to be sent again as it is.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: bounded(message.into()), details: None, recovery_hint: None, retryable: false }
+        Self { kind, message: shorten(message.into()), details: None, recovery_hint: None, retryable: false }
     }
 
     /// Says whether the same call has had no effect and may succeed later. That depends on what happened, not on the
@@ -179,7 +179,7 @@ impl ToolError {
     /// Adds what to do next.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.recovery_hint = Some(bounded(hint.into()));
+        self.recovery_hint = Some(shorten(hint.into()));
         self
     }
 }

@@ -29,7 +29,7 @@ pub fn json_length(value: &impl Serialize) -> usize {
 
 /// Returns JSON text with its hidden characters escaped. Outside strings, JSON has none except line feeds, which are
 /// kept.
-pub(super) fn escaped(json: &str) -> String {
+pub(super) fn escape(json: &str) -> String {
     if is_ordinary(json, false) {
         return json.to_owned();
     }
@@ -53,11 +53,11 @@ mod tests {
     use super::*;
 
     fn json_text(value: &Value) -> String {
-        escaped(&value.to_string())
+        escape(&value.to_string())
     }
 
     fn pretty_text(value: &Value) -> String {
-        escaped(&format!("{value:#}"))
+        escape(&format!("{value:#}"))
     }
 
     #[test]

@@ -122,8 +122,8 @@ impl<'a> SecretScan<'a> {
         let mut secrets = Vec::new();
         while let Some(byte) = self.byte(self.at) {
             let secret = match byte {
-                b'=' => self.assigned(),
-                b' ' | b'\t' => self.flagged(),
+                b'=' => self.assignment(),
+                b' ' | b'\t' => self.flag_value(),
                 b'<' => self.here_string().or_else(|| self.element()),
                 b':' => self
                     .in_url()
@@ -168,7 +168,7 @@ impl<'a> SecretScan<'a> {
 
     /// Matches `NAME=value`, also `NAME+=`, `NAME=(value)`, `"name"=`, `form[name]=`; `--user=name:value`; `-p=value`
     /// of a login; `name = value` of a settings file.
-    fn assigned(&self) -> Option<Secret> {
+    fn assignment(&self) -> Option<Secret> {
         let (start, name) = self.name_before(self.at, b"]+:?\"'");
         if name.is_empty() {
             return self.setting();
@@ -190,7 +190,7 @@ impl<'a> SecretScan<'a> {
 
     /// Matches `--name value`, also `-name value`; `-u name:value`; `-p value` and `-pvalue` of a login; `name value`
     /// after a word that sets something.
-    fn flagged(&mut self) -> Option<Secret> {
+    fn flag_value(&mut self) -> Option<Secret> {
         let (begin, word) = self.name_before(self.at, b"\"'");
         if word.is_empty() {
             return None;

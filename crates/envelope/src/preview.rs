@@ -182,9 +182,9 @@ impl<'a> Readable<'a> {
     fn of(text: &'a StreamText, read_on: &'a ReadOn) -> Option<Self> {
         let text = match text {
             StreamText::Whole(whole) if whole.trim().is_empty() => return None,
-            StreamText::Whole(whole) => ShownText::All(unreadable::named(laid_out(whole))),
+            StreamText::Whole(whole) => ShownText::All(unreadable::mark(laid_out(whole))),
             StreamText::Ends { head, tail, lines, chars } => {
-                let head = unreadable::named(Cow::Borrowed(head));
+                let head = unreadable::mark(Cow::Borrowed(head));
                 ShownText::Ends { head, tail, lines: *lines, chars: *chars }
             }
         };

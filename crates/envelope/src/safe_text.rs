@@ -8,7 +8,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::characters::{is_ordinary, walk};
-use super::json::escaped;
+use super::json::escape;
 
 /// Text that is safe to print. Every sink (standard output and error, a receipt, a line of the log) takes this and
 /// nothing else; there is no way to make one that bypasses the check.
@@ -39,12 +39,12 @@ pub struct SafeText(String);
 impl SafeText {
     /// Creates text of any number of lines: line feeds (also after a carriage return) and tabs are kept.
     pub fn lines(text: &str) -> Self {
-        Self(shown(text, is_layout).into_owned())
+        Self(name_hidden(text, is_layout).into_owned())
     }
 
     /// Creates text of one line: a line feed becomes `⏎ `, a tab `→`.
     pub fn line(text: &str) -> Self {
-        let text = shown(text, |c, _| matches!(c, '\n' | '\t'));
+        let text = name_hidden(text, |c, _| matches!(c, '\n' | '\t'));
         Self(if text.contains(['\n', '\t']) {
             text.replace('\n', "⏎ ").replace('\t', "→")
         } else {
@@ -58,7 +58,7 @@ impl SafeText {
     }
 
     /// Creates text of any number of lines in which colours and attributes are kept (SGR, and no other sequences).
-    pub fn coloured(text: &str) -> Self {
+    pub fn with_colours(text: &str) -> Self {
         let mut safe = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("\x1b[") {
@@ -66,7 +66,7 @@ impl SafeText {
             let body = &sequence[2..];
             let end = body.find(|c: char| !matches!(c, '0'..='9' | ';' | ':')).unwrap_or(body.len());
             let (kept, from) = if body[end..].starts_with('m') { (end + 3, end + 3) } else { (0, 2) };
-            safe.push_str(&shown(before, is_layout));
+            safe.push_str(&name_hidden(before, is_layout));
             safe.push_str(&sequence[..kept]);
             if kept == 0 {
                 name(&mut safe, '\u{1B}');
@@ -74,7 +74,7 @@ impl SafeText {
             }
             rest = &sequence[from..];
         }
-        safe.push_str(&shown(rest, is_layout));
+        safe.push_str(&name_hidden(rest, is_layout));
         Self(safe)
     }
 
@@ -83,7 +83,7 @@ impl SafeText {
     /// # Errors
     /// When the value cannot be serialised.
     pub fn json(value: &impl Serialize) -> serde_json::Result<Self> {
-        serde_json::to_string(value).map(|json| Self(escaped(&json)))
+        serde_json::to_string(value).map(|json| Self(escape(&json)))
     }
 
     /// Serialises a value as pretty-printed JSON, with hidden characters escaped.
@@ -91,7 +91,7 @@ impl SafeText {
     /// # Errors
     /// When the value cannot be serialised.
     pub fn json_lines(value: &impl Serialize) -> serde_json::Result<Self> {
-        serde_json::to_string_pretty(value).map(|json| Self(escaped(&json)))
+        serde_json::to_string_pretty(value).map(|json| Self(escape(&json)))
     }
 
     /// Returns the text.
@@ -101,7 +101,7 @@ impl SafeText {
 
     /// Returns the text without trailing line feeds.
     #[must_use]
-    pub fn trimmed(mut self) -> Self {
+    pub fn strip_feeds(mut self) -> Self {
         self.0.truncate(self.0.trim_end_matches('\n').len());
         self
     }
@@ -150,7 +150,7 @@ fn is_layout(c: char, next: Option<char>) -> bool {
 }
 
 /// Replaces hidden characters by their names, unless `stays` accepts the character (given with the one after it).
-fn shown(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
+fn name_hidden(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
     if is_ordinary(text, true) {
         return Cow::Borrowed(text);
     }
@@ -199,7 +199,7 @@ mod tests {
     fn of_sequences_only_colours_stay_where_colours_are_wanted() {
         let text = "\x1b[0;31mred\x1b[0m\x1b[2J\x1b]0;t\x07\x1b[3\u{202e}";
         let shown = "\x1b[0;31mred\x1b[0m⟨U+001B⟩[2J⟨U+001B⟩]0;t⟨U+0007⟩⟨U+001B⟩[3⟨U+202E⟩";
-        assert_eq!(SafeText::coloured(text), shown);
+        assert_eq!(SafeText::with_colours(text), shown);
     }
 
     proptest! {
@@ -212,8 +212,8 @@ mod tests {
             let line = SafeText::line(&text);
             prop_assert!(!line.chars().any(char::is_control));
             prop_assert_eq!(SafeText::line(&line), line.as_str());
-            let coloured = SafeText::coloured(&text);
-            prop_assert_eq!(SafeText::coloured(&coloured), coloured.as_str());
+            let coloured = SafeText::with_colours(&text);
+            prop_assert_eq!(SafeText::with_colours(&coloured), coloured.as_str());
         }
     }
 }

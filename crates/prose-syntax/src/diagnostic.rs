@@ -84,7 +84,7 @@ impl Diagnostic {
         self
     }
 
-    pub(super) fn related(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
+    pub(super) fn relate(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
         self.related = Some(RelatedSpan { span, message: message.into() });
         self
     }

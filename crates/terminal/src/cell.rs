@@ -40,7 +40,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Returns a cell that shows `raw`, without anything that must not reach a terminal.
-    pub fn filtered(raw: &'a str, wide: bool, style: CellStyle) -> Self {
+    pub fn from_raw(raw: &'a str, wide: bool, style: CellStyle) -> Self {
         let width = if wide { 2 } else { 1 };
         Self { text: drawable(raw, wide), width, style }
     }
@@ -173,13 +173,13 @@ mod tests {
     use super::*;
 
     fn shown(raw: &str, wide: bool) -> String {
-        Cell::filtered(raw, wide, CellStyle::default()).text.into_owned()
+        Cell::from_raw(raw, wide, CellStyle::default()).text.into_owned()
     }
 
     #[test]
     fn plain_text_is_borrowed() {
         for text in ["a", "é", "好", "e\u{301}"] {
-            let cell = Cell::filtered(text, false, CellStyle::default());
+            let cell = Cell::from_raw(text, false, CellStyle::default());
             assert!(matches!(cell.text, Cow::Borrowed(_)), "{text}");
             assert_eq!(cell.text, text);
         }

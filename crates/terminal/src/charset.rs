@@ -37,7 +37,7 @@ impl Charsets {
     }
 
     /// Returns the text as displayed.
-    pub(super) fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(super) fn translate<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if !self.is_drawing() {
             return Cow::Borrowed(text);
         }
@@ -57,10 +57,10 @@ mod tests {
     fn line_drawing_replaces_lower_case_while_its_set_is_in_use() {
         let mut sets = Charsets::default();
         sets.designate(b')', b'0');
-        assert_eq!(sets.shown("lqk"), "lqk");
+        assert_eq!(sets.translate("lqk"), "lqk");
         sets.shift(true);
-        assert_eq!(sets.shown("lqk_~Aé"), "┌─┐ ·Aé");
+        assert_eq!(sets.translate("lqk_~Aé"), "┌─┐ ·Aé");
         sets.shift(false);
-        assert_eq!(sets.shown("lqk"), "lqk");
+        assert_eq!(sets.translate("lqk"), "lqk");
     }
 }

@@ -52,7 +52,7 @@ impl Dialogue {
     }
 
     /// Returns the text of a row without the mark.
-    pub fn unmarked(row: &str) -> &str {
+    pub fn strip_mark(row: &str) -> &str {
         row.strip_prefix(MARK).unwrap_or(row)
     }
 }
@@ -93,6 +93,9 @@ mod tests {
         assert!(dialogue.asks());
         dialogue.draw(true, b"\r\n");
         assert!(!dialogue.asks());
-        assert_eq!((Dialogue::unmarked("» Password:"), Dialogue::unmarked("plain")), ("Password:", "plain"));
+        assert_eq!(
+            (Dialogue::strip_mark("» Password:"), Dialogue::strip_mark("plain")),
+            ("Password:", "plain")
+        );
     }
 }

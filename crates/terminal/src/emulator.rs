@@ -63,7 +63,7 @@ impl Vt100 {
 
     pub(super) fn size(&self) -> Size {
         let (rows, cols) = self.parser.screen().size();
-        Size::clamped(cols.get(), rows.get())
+        Size::nearest(cols.get(), rows.get())
     }
 
     /// Returns a cell; a blank one outside the screen.
@@ -74,7 +74,7 @@ impl Vt100 {
             Some(cell) => {
                 let text = cell.contents();
                 let struck = text.len() > 1 && text.contains(STRUCK_STAND_IN);
-                Cell::filtered(text, cell.is_wide(), CellStyle { struck, ..style_of(cell) })
+                Cell::from_raw(text, cell.is_wide(), CellStyle { struck, ..style_of(cell) })
             }
         }
     }

@@ -139,7 +139,7 @@ impl KeyPress {
             (Key::Backspace, Some(_)) => 127,
             (Key::Char(c), _) if press.ctrl || press.alt => {
                 let shift = press.shift || c.is_ascii_uppercase();
-                return Some(Self { shift, ..press }.coded(c.to_ascii_lowercase().into()));
+                return Some(Self { shift, ..press }.code_sequence(c.to_ascii_lowercase().into()));
             }
             (Key::F(3), _) => return Some(press.tilde(13)),
             (Key::F(n @ 1..=4), None) => return Some(vec![0x1b, b'[', b'O' + n]),
@@ -151,10 +151,10 @@ impl KeyPress {
             (Key::End, None) => return Some(press.cursor('F', plain)),
             _ => return None,
         };
-        Some(press.coded(code))
+        Some(press.code_sequence(code))
     }
 
-    fn coded(self, code: u32) -> Vec<u8> {
+    fn code_sequence(self, code: u32) -> Vec<u8> {
         match self.modifier() {
             Some(modifier) => format!("\x1b[{code};{modifier}u"),
             None => format!("\x1b[{code}u"),

@@ -36,7 +36,7 @@ fn ends() -> impl Strategy<Value = &'static str> {
 }
 
 /// Pictures and clipboards of any size.
-fn sent() -> impl Strategy<Value = SentSequence> {
+fn sequences() -> impl Strategy<Value = SentSequence> {
     let iterm = (base64(120_000), ends())
         .prop_map(|(data, end)| string("]", &format!("1337;File=inline=1;size=9:{data}"), end, true));
     let clipboard =
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn f58_pictures_and_clipboards_leak_nothing(
-        sent in prop::collection::vec(sent(), 1..3),
+        sent in prop::collection::vec(sequences(), 1..3),
         sizes in prop::collection::vec(1..9_000_usize, 1..12),
         is_pipe in prop::bool::ANY,
     ) {
@@ -97,9 +97,9 @@ proptest! {
         bytes.extend_from_slice(b"after");
         shown.push_str("after");
         let origin = if is_pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
-        let size = Size::clamped(120, 10);
+        let size = Size::nearest(120, 10);
         let mut transcript = Transcript::new(origin, size);
-        let mut terminal = Terminal::kept(size, origin);
+        let mut terminal = Terminal::with_recent(size, origin);
         for piece in pieces(&bytes, &sizes) {
             transcript.feed(&piece);
             let _ = terminal.feed(&piece);
@@ -113,7 +113,7 @@ proptest! {
         let marks = [Mark { offset: 0, line: 0, at_ms: 0, kind: MarkKind::Chunk(ByteSource::Stdout) }];
         let history = LogHistory::new(bytes.as_slice(), &marks, origin, size);
         for first in [0, history.lines() / 3, history.lines() / 2, history.lines().saturating_sub(1)] {
-            let page = history.page(first, Size::clamped(120, 50)).expect("reads");
+            let page = history.page(first, Size::nearest(120, 50)).expect("reads");
             for row in &page.rows {
                 let text: String = row.cells.iter().map(|cell| cell.text.to_string()).collect();
                 let is_known = text.is_empty() || shown.contains(text.trim_end());
@@ -131,7 +131,7 @@ proptest! {
         sizes in prop::collection::vec(1..9_usize, 1..8),
     ) {
         let bytes = parts.concat().into_bytes();
-        let size = Size::clamped(40, 8);
+        let size = Size::nearest(40, 8);
         let (mut transcript, mut terminal) = (Transcript::new(ByteOrigin::Tty, size), Terminal::new(size, ByteOrigin::Tty));
         for piece in pieces(&bytes, &sizes) {
             transcript.feed(&piece);

@@ -40,7 +40,7 @@ pub use cell::{Cell, CellStyle, Color};
 pub use contents::{Contents, Excerpt};
 pub use dialogue::Dialogue;
 pub use emulator::Vt100;
-pub use export::{Cast, CastEvent, CastVersion, CellDrawing, Palette, escaped};
+pub use export::{Cast, CastEvent, CastVersion, CellDrawing, Palette, escape};
 pub use history::{LogBytes, LogHistory, Page, PageRow, SearchPattern};
 pub use keys::{Key, KeyPress, UnknownKey};
 pub use marks::{ByteSource, Mark, MarkKind, initial_size};

@@ -71,7 +71,7 @@ impl Mark {
             0 => MarkKind::Chunk(ByteSource::Tty),
             1 => MarkKind::Chunk(ByteSource::Stdout),
             2 => MarkKind::Chunk(ByteSource::Stderr),
-            3 => MarkKind::Resize(Size::clamped(low_u16(value >> 16), low_u16(value))),
+            3 => MarkKind::Resize(Size::nearest(low_u16(value >> 16), low_u16(value))),
             4 => MarkKind::Gap { dropped: value },
             _ => return None,
         };
@@ -115,7 +115,7 @@ mod tests {
                 0 => MarkKind::Chunk(ByteSource::Tty),
                 1 => MarkKind::Chunk(ByteSource::Stdout),
                 2 => MarkKind::Chunk(ByteSource::Stderr),
-                3 => MarkKind::Resize(Size::clamped(cols, rows)),
+                3 => MarkKind::Resize(Size::nearest(cols, rows)),
                 _ => MarkKind::Gap { dropped },
             };
             let mark = Mark { offset, line, at_ms, kind };

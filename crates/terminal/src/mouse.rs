@@ -50,7 +50,7 @@ impl MouseInput {
     /// Returns the bytes for the event, or `None` if the program did not request such events or the encoding
     /// cannot express it.
     pub fn encode(self, modes: Modes) -> Option<Vec<u8>> {
-        if !self.wanted(modes.mouse) {
+        if !self.is_wanted(modes.mouse) {
             return None;
         }
         let released = matches!(self.kind, MouseKind::Release(_));
@@ -78,7 +78,7 @@ impl MouseInput {
         }
     }
 
-    fn wanted(self, mode: MouseMode) -> bool {
+    fn is_wanted(self, mode: MouseMode) -> bool {
         match self.kind {
             MouseKind::Press(_) => mode != MouseMode::Off,
             MouseKind::Drag(_) => matches!(mode, MouseMode::ButtonMotion | MouseMode::AnyMotion),

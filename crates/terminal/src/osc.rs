@@ -38,11 +38,11 @@ impl Properties {
         let text = String::from_utf8_lossy(content);
         let (code, value) = text.split_once(';').unwrap_or((&text, ""));
         match code {
-            "0" | "2" => self.title = shown(value),
-            "7" => self.directory = shown(value),
+            "0" | "2" => self.title = visible_text(value),
+            "7" => self.directory = visible_text(value),
             "9" => {
                 if let Some(path) = value.strip_prefix("9;") {
-                    self.directory = shown(path);
+                    self.directory = visible_text(path);
                 }
             }
             "133" => self.prompt = prompt_mark(value).or(self.prompt),
@@ -51,7 +51,7 @@ impl Properties {
     }
 }
 
-fn shown(value: &str) -> Option<String> {
+fn visible_text(value: &str) -> Option<String> {
     let text: String = value.chars().filter(|c| !is_hidden(*c)).take(MAX_CHARS).collect();
     (!text.is_empty()).then_some(text)
 }

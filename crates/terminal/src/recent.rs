@@ -208,14 +208,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn kept(columns: u16, rows: u16, pieces: &[&[u8]]) -> Terminal {
-        let mut terminal = Terminal::kept(Size::clamped(columns, rows), ByteOrigin::Tty);
+        let mut terminal = Terminal::with_recent(Size::nearest(columns, rows), ByteOrigin::Tty);
         pieces.iter().for_each(|piece| drop(terminal.feed(piece)));
         terminal
     }
 
     /// Returns what a terminal of that width shows when fed the same output from the beginning.
     fn of_that_width(columns: u16, rows: u16, bytes: &[u8], origin: ByteOrigin) -> Contents {
-        let mut terminal = Terminal::new(Size::clamped(columns, rows), origin);
+        let mut terminal = Terminal::new(Size::nearest(columns, rows), origin);
         let _ = terminal.feed(bytes);
         Contents::of(&terminal)
     }
@@ -282,7 +282,7 @@ mod tests {
         ) {
             let origin = if pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
             let bytes = pieces.concat();
-            let mut terminal = Terminal::kept(Size::clamped(own, rows), origin);
+            let mut terminal = Terminal::with_recent(Size::nearest(own, rows), origin);
             let mut rest = bytes.as_slice();
             for cut in cuts.iter().cycle() {
                 let (now, later) = rest.split_at((*cut).min(rest.len()));
@@ -303,7 +303,7 @@ mod tests {
             (own, columns, rows) in (8_u16..60, 8_u16..60, 2_u16..14),
         ) {
             let bytes = lines.iter().map(|line| format!("{line}\r\n")).collect::<String>();
-            let mut terminal = Terminal::kept(Size::clamped(own, rows), ByteOrigin::Tty);
+            let mut terminal = Terminal::with_recent(Size::nearest(own, rows), ByteOrigin::Tty);
             lines.iter().for_each(|line| drop(terminal.feed(format!("{line}\r\n").as_bytes())));
             let shown = terminal.excerpt(columns).map(|excerpt| excerpt.draw());
             let wanted = (own != columns).then(|| of_that_width(columns, rows, bytes.as_bytes(), ByteOrigin::Tty));
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn what_a_narrower_screen_has_cut_off_is_shown() {
         let mut terminal = kept(16, 4, &[b"0123456789abcdef\r\nnext\r\n"]);
-        terminal.resize(Size::clamped(8, 4));
+        terminal.resize(Size::nearest(8, 4));
         assert_eq!(terminal.screen_text(), "01234567\nnext");
         assert_eq!(text(&terminal, 8).as_deref(), Some("01234567\n89abcdef\nnext"));
         (0..300).for_each(|_| drop(terminal.feed(b"line\r\n")));

@@ -91,7 +91,7 @@ mod tests {
     use crate::{ByteOrigin, Color, Contents, Size, Terminal};
 
     fn contents(written: &str) -> Contents {
-        let mut terminal = Terminal::new(Size::clamped(8, 3), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(8, 3), ByteOrigin::Tty);
         terminal.feed(written.as_bytes());
         Contents::of(&terminal)
     }
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn half_a_wide_character_is_a_blank() {
-        let half = || Cell::filtered("好", true, CellStyle::default());
-        let after = || Cell::filtered("x", false, CellStyle::default());
+        let half = || Cell::from_raw("好", true, CellStyle::default());
+        let after = || Cell::from_raw("x", false, CellStyle::default());
         for cells in [vec![half(), after()], vec![Cell::continuation(), after()]] {
             let row = ScreenRow::of(cells.into_iter(), false);
             assert_eq!(row.runs, [run(" x", false, false, CellStyle::default())]);

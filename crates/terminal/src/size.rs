@@ -5,14 +5,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Columns and rows of a PTY; both always between 2 and 1000 (docs/contract.md#execcommand).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Size {
-    #[serde(deserialize_with = "allowed")]
+    #[serde(deserialize_with = "deserialize_clamped")]
     cols: u16,
-    #[serde(deserialize_with = "allowed")]
+    #[serde(deserialize_with = "deserialize_clamped")]
     rows: u16,
 }
 
 /// Deserializes a number of columns or rows, clamped to the allowed range.
-fn allowed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+fn deserialize_clamped<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
     u16::deserialize(deserializer).map(|number| number.clamp(Size::MIN, Size::MAX))
 }
 
@@ -23,7 +23,7 @@ impl Size {
     pub const MAX: u16 = 1000;
 
     /// Returns the nearest allowed size.
-    pub fn clamped(cols: u16, rows: u16) -> Self {
+    pub fn nearest(cols: u16, rows: u16) -> Self {
         Self { cols: cols.clamp(Self::MIN, Self::MAX), rows: rows.clamp(Self::MIN, Self::MAX) }
     }
 

@@ -42,12 +42,13 @@ pub(super) fn skim(bytes: &[u8], lines: SkippedLines) -> Option<Skim> {
     if run.printed_until <= resume || count_lines(&bytes[..resume]) < lines.rows {
         return None;
     }
-    let kept = kept(bytes, run.sequences.into_iter().take_while(|sequence| sequence.end <= resume));
+    let kept =
+        lasting_sequences(bytes, run.sequences.into_iter().take_while(|sequence| sequence.end <= resume));
     Some(Skim { resume, kept, bell: memchr::memchr(0x07, &bytes[..resume]).is_some() })
 }
 
 /// Returns the sequences that still have an effect at the end; colours set before a reset do not.
-fn kept(bytes: &[u8], sequences: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
+fn lasting_sequences(bytes: &[u8], sequences: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
     let (mut colors, mut others) = (Vec::new(), Vec::new());
     for sequence in sequences {
         match &bytes[sequence] {

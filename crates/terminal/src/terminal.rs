@@ -93,7 +93,7 @@ impl Terminal {
     }
 
     /// Returns an empty terminal that can be shown at other widths, because it keeps the end of its output.
-    pub fn kept(size: Size, origin: ByteOrigin) -> Self {
+    pub fn with_recent(size: Size, origin: ByteOrigin) -> Self {
         Self { recent: Some(Recent::default()), ..Self::new(size, origin) }
     }
 
@@ -101,7 +101,7 @@ impl Terminal {
     /// the screen.
     pub fn feed(&mut self, bytes: &[u8]) -> FeedResult {
         self.forget_what_changes(bytes);
-        let fed = contained(|| {
+        let fed = catch_panic(|| {
             let mut fed = FeedResult { reset: std::mem::take(&mut self.lost), ..FeedResult::default() };
             let mut rest = self.skim(bytes, &mut fed);
             while !rest.is_empty() {
@@ -134,7 +134,7 @@ impl Terminal {
             return;
         }
         self.read.forget();
-        let shown = contained(|| self.normaliser.give_up_string(&mut self.emulator));
+        let shown = catch_panic(|| self.normaliser.give_up_string(&mut self.emulator));
         if shown.is_none() {
             self.start_over(self.size());
             self.lost = true;
@@ -147,7 +147,7 @@ impl Terminal {
     /// Feeds sequences that are not the program's own. A string of the program that is open stays open.
     pub(super) fn feed_aside(&mut self, bytes: &[u8]) {
         self.read.forget();
-        if contained(|| self.normaliser.feed_aside(bytes, &mut self.emulator)).is_none() {
+        if catch_panic(|| self.normaliser.feed_aside(bytes, &mut self.emulator)).is_none() {
             self.start_over(self.size());
         }
     }
@@ -224,7 +224,7 @@ impl Terminal {
         }
         // A taller screen pulls rows back out of the scrollback.
         self.skim_from += u64::from(size.rows().saturating_sub(self.size().rows()));
-        let resized = contained(|| {
+        let resized = catch_panic(|| {
             self.emulator.resize(size);
             self.normaliser.resize(size);
         });
@@ -243,7 +243,7 @@ impl Terminal {
         if modes.alternate_screen || modes.mouse != MouseMode::Off {
             return None;
         }
-        let size = Size::clamped(columns, self.size().rows());
+        let size = Size::nearest(columns, self.size().rows());
         let tail = self.recent.as_ref()?.tail(size, self.size().cols())?;
         Some(Excerpt { tail, size, origin: self.origin, cursor: self.cursor(), modes })
     }
@@ -302,12 +302,12 @@ impl Terminal {
     ///
     /// # Errors
     /// The terminal, if it could not be unpacked exactly as it is.
-    pub fn packed(mut self) -> Result<PackedTerminal, Box<Self>> {
+    pub fn pack(mut self) -> Result<PackedTerminal, Box<Self>> {
         let screen = Some(&self.emulator).filter(|_| self.normaliser.has_no_margins() && !self.lost);
-        let screen = screen.and_then(|emulator| contained(|| PackedScreen::of(emulator)).flatten());
+        let screen = screen.and_then(|emulator| catch_panic(|| PackedScreen::of(emulator)).flatten());
         let Some(screen) = screen else { return Err(Box::new(self)) };
         self.read.forget();
-        self.emulator = Vt100::new(Size::clamped(1, 1));
+        self.emulator = Vt100::new(Size::nearest(1, 1));
         Ok(PackedTerminal { terminal: self, screen })
     }
 
@@ -326,9 +326,9 @@ pub struct PackedTerminal {
 
 impl PackedTerminal {
     /// Returns the terminal as it was.
-    pub fn unpacked(self) -> Terminal {
+    pub fn unpack(self) -> Terminal {
         let Self { mut terminal, screen } = self;
-        terminal.emulator = screen.unpacked();
+        terminal.emulator = screen.unpack();
         // Fewer rows have gone through this emulator than through the one before.
         terminal.skim_from = terminal.skim_from.max(terminal.emulator.rows_dropped() + MIN_DEPTH);
         terminal
@@ -346,7 +346,7 @@ pub fn is_contained() -> bool {
 }
 
 /// Runs `work`; returns `None` if it panicked.
-fn contained<R>(work: impl FnOnce() -> R) -> Option<R> {
+fn catch_panic<R>(work: impl FnOnce() -> R) -> Option<R> {
     let outer = CONTAINED.replace(true);
     // Whatever state a panic leaves behind in the emulator is discarded by the caller.
     let result = catch_unwind(AssertUnwindSafe(work));
@@ -369,7 +369,7 @@ mod tests {
         let seen = (cells(terminal), terminal.cursor(), terminal.modes());
         terminal.feed(b"\x1b[3bX\x1b[4h");
         let more = u16::try_from(SCROLLBACK).expect("few") - 10;
-        terminal.resize(Size::clamped(terminal.size().cols(), terminal.size().rows() + more));
+        terminal.resize(Size::nearest(terminal.size().cols(), terminal.size().rows() + more));
         (seen.0, seen.1, seen.2, cells(terminal))
     }
 
@@ -423,8 +423,8 @@ mod tests {
             pipe: bool,
         ) {
             let origin = if pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
-            let mut skimming = Terminal::new(Size::clamped(cols, rows), origin);
-            let mut drawing = Terminal::new(Size::clamped(cols, rows), origin);
+            let mut skimming = Terminal::new(Size::nearest(cols, rows), origin);
+            let mut drawing = Terminal::new(Size::nearest(cols, rows), origin);
             skimming.skim_from = 0;
             drawing.skim_from = u64::MAX;
             let bytes = pieces.concat();
@@ -456,7 +456,7 @@ mod tests {
             cut in 1_usize..9,
             cols in 2_u16..20,
         ) {
-            let mut terminal = Terminal::new(Size::clamped(cols, 5), ByteOrigin::Tty);
+            let mut terminal = Terminal::new(Size::nearest(cols, 5), ByteOrigin::Tty);
             for piece in pieces.iter().flat_map(|piece| piece.chunks(cut)) {
                 terminal.feed(piece);
                 let read = Contents::of(&terminal);
@@ -497,12 +497,12 @@ mod tests {
             rows in 2_u16..12,
         ) {
             let both = [false, true].map(|is_packed| {
-                let mut terminal = Terminal::new(Size::clamped(cols, rows), ByteOrigin::Tty);
+                let mut terminal = Terminal::new(Size::nearest(cols, rows), ByteOrigin::Tty);
                 terminal.skim_from = u64::MAX / 2;
                 terminal.feed(&before.concat());
                 if is_packed {
-                    terminal = match terminal.packed() {
-                        Ok(packed) => packed.unpacked(),
+                    terminal = match terminal.pack() {
+                        Ok(packed) => packed.unpack(),
                         Err(terminal) => *terminal,
                     };
                     terminal.skim_from = u64::MAX / 2;
@@ -524,14 +524,14 @@ mod tests {
             "\x1b[?1049h\x1b[22;0;0t\x1b[?1h\x1b=\x1b[H\x1b[2J\x1b[7m status \x1b[m\x1b[5;3H好 text\x1b[?25l";
         let wraps = "x".repeat(450) + "\r\n$ " + &"y".repeat(198);
         for output in [full.as_str(), &rows, editor, &wraps, "", "$ "] {
-            let mut terminal = Terminal::new(Size::clamped(200, 50), ByteOrigin::Tty);
+            let mut terminal = Terminal::new(Size::nearest(200, 50), ByteOrigin::Tty);
             terminal.feed(output.as_bytes());
             let before = Contents::of(&terminal);
-            let Ok(packed) = terminal.packed() else {
+            let Ok(packed) = terminal.pack() else {
                 panic!("not packed: {:?}", &output[..output.len().min(60)])
             };
             assert!(packed.screen.size_in_memory() < 64 << 10);
-            assert_eq!(Contents::of(&packed.unpacked()), before);
+            assert_eq!(Contents::of(&packed.unpack()), before);
         }
     }
 
@@ -548,10 +548,10 @@ mod tests {
     #[test]
     fn f27_a_panic_is_contained_and_tells_so() {
         assert!(!is_contained());
-        assert_eq!(contained(is_contained), Some(true));
+        assert_eq!(catch_panic(is_contained), Some(true));
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
-        assert_eq!(contained(|| -> u8 { panic!("contained") }), None);
+        assert_eq!(catch_panic(|| -> u8 { panic!("contained") }), None);
         std::panic::set_hook(hook);
         assert!(!is_contained());
     }

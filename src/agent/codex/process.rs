@@ -62,7 +62,7 @@ impl CodexProcess {
     }
 
     /// Records the exit; returns the notification for it.
-    pub(super) fn exited(&mut self, code: i32) -> Vec<u8> {
+    pub(super) fn record_exit(&mut self, code: i32) -> Vec<u8> {
         let seq = self.count();
         self.exit = Some(code);
         let told = json!({ "processId": self.name, "seq": seq, "exitCode": code, "sandboxDenied": false });
@@ -70,7 +70,7 @@ impl CodexProcess {
     }
 
     /// Records that the process has ended and all its output has been reported; returns the notification for it.
-    pub(super) fn closed(&mut self) -> Vec<u8> {
+    pub(super) fn record_close(&mut self) -> Vec<u8> {
         let seq = self.count();
         self.is_closed = true;
         let told = json!({ "processId": self.name, "seq": seq });
@@ -144,14 +144,14 @@ mod tests {
         assert_eq!((seqs(&all), &all["nextSeq"], &all["exited"]), (vec![1, 2], &json!(3), &json!(false)));
         let seen = ReadParams { after_seq: Some(2), ..ReadParams::default() };
         assert_eq!(process.read(seen), None);
-        process.exited(3);
+        process.record_exit(3);
         let exit = process.read(seen).expect("the exit");
         assert_eq!(
             (&exit["exitCode"], &exit["nextSeq"], &exit["closed"]),
             (&json!(3), &json!(4), &json!(false))
         );
         assert_eq!(process.read(ReadParams { after_seq: Some(3), ..ReadParams::default() }), None);
-        process.closed();
+        process.record_close();
         assert_eq!(
             process.read(ReadParams { after_seq: Some(4), ..ReadParams::default() }).expect("the end")["closed"],
             true

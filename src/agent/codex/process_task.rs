@@ -67,16 +67,16 @@ impl ProcessTask {
                 ProcessEvent::Reply(reply) => is_over = self.hear(reply).await,
                 ProcessEvent::Order(order) => {
                     self.pass(order).await;
-                    self.task.told();
+                    self.task.record_order();
                 }
             }
         }
-        let closed = self.task.process().closed();
+        let closed = self.task.process().record_close();
         self.tell(closed).await;
         orders.close();
         while let Some(order) = orders.recv().await {
             self.pass(order).await;
-            self.task.told();
+            self.task.record_order();
         }
     }
 
@@ -108,7 +108,7 @@ impl ProcessTask {
             let told = self.task.process().output(stream, format!("pilothouse: {why}\n").into_bytes());
             self.tell(told).await;
         }
-        let exited = self.task.process().exited(code);
+        let exited = self.task.process().record_exit(code);
         self.tell(exited).await;
         for id in std::mem::take(&mut self.typed).into_iter().flatten() {
             let _ = self.codex.line(&error(&id, INTERNAL, NO_INPUT)).await;

@@ -70,7 +70,7 @@ impl CodexServer {
         self.lock().insert(id.clone(), heard);
         let printed = tokio::time::timeout(PATIENCE, async {
             self.side.line(&start.probe(asked, &id)).await.ok()?;
-            printed(&mut hears).await
+            collect_output(&mut hears).await
         });
         let printed = printed.await.ok().flatten();
         self.lock().remove(&id);
@@ -194,7 +194,7 @@ impl CodexServer {
 }
 
 /// Returns the output of a process that has ended successfully.
-async fn printed(heard: &mut mpsc::Receiver<ProbeEvent>) -> Option<Vec<u8>> {
+async fn collect_output(heard: &mut mpsc::Receiver<ProbeEvent>) -> Option<Vec<u8>> {
     let (mut all, mut code) = (Vec::new(), None);
     loop {
         match heard.recv().await? {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::message::{OWN_ID, line};
 use crate::agent::shell::script;
-use crate::config::quoted;
+use crate::config::quote;
 use crate::link::ShellInput;
 
 /// The parameters of `process/start`.
@@ -60,11 +60,11 @@ impl StartParams {
     }
 
     /// Returns the command as shown to a person: what the model wrote.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display_command(&self) -> String {
         let args = self.args();
         let script =
             script(args.get(1..).unwrap_or_default()).map(|script| script.to_string_lossy().into_owned());
-        script.unwrap_or_else(|| self.argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+        script.unwrap_or_else(|| self.argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "))
     }
 
     /// Describes the sandbox that Codex puts around it.

@@ -102,7 +102,7 @@ impl StartRequest {
         let args = [self.reach.program.clone().into_os_string()].into_iter();
         let request = ShellRequest {
             shell: self.reach.program.clone(),
-            shown: Some(self.start.shown()),
+            shown: Some(self.start.display_command()),
             description: Some(self.start.fence()),
             args: args.chain(lines.args().into_iter().map(OsString::from)).collect(),
             // Input goes to the stand-in, and only through its terminal.
@@ -151,7 +151,7 @@ impl StartRequest {
     async fn pass_on(self, why: Option<String>) {
         if let Some(why) = why {
             let (request, workdir) = (self.request(), self.start.directory().unwrap_or_default());
-            let request = ShellRequest { shown: Some(self.start.shown()), ..request };
+            let request = ShellRequest { shown: Some(self.start.display_command()), ..request };
             if let Err(not_run) = runs_plainly(&self.reach.places, &request, &workdir, &why) {
                 return self.refuse(&not_run).await;
             }

@@ -182,14 +182,14 @@ impl CodexTask {
         self.untold.fetch_add(1, Ordering::AcqRel);
         let sent = self.orders.try_send(order);
         sent.map_err(|_| {
-            self.told();
+            self.record_order();
             (INTERNAL, "the process cannot take more input right now".to_owned())
         })?;
         Ok(MessageReply::Passed)
     }
 
     /// Records that an order has been passed on to the runtime.
-    pub(super) fn told(&self) {
+    pub(super) fn record_order(&self) {
         self.untold.fetch_sub(1, Ordering::AcqRel);
     }
 

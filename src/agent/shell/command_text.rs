@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::route;
 use crate::agents::{AgentProgram, unwrap};
-use crate::config::quoted;
+use crate::config::quote;
 use crate::link::ShellRequest;
 
 /// A command as shown to a person.
@@ -23,7 +23,7 @@ impl CommandText {
         let args = request.args.get(1..).unwrap_or_default();
         let Some(script) = route::script(args) else {
             // As it would be typed.
-            let words = request.args.iter().map(|word| quoted(&word.to_string_lossy()));
+            let words = request.args.iter().map(|word| quote(&word.to_string_lossy()));
             return Self { cmd: words.collect::<Vec<_>>().join(" "), is_unwrapped: false };
         };
         let script = String::from_utf8_lossy(script.as_bytes());

@@ -31,7 +31,7 @@ impl ShellCommandEnd {
     }
 
     /// Returns the reply to the caller. `words` are what a person wrote to the agent.
-    pub(super) fn told(self, agent: Option<AgentProgram>, words: &[String]) -> ShellReply {
+    pub(super) fn reply(self, agent: Option<AgentProgram>, words: &[String]) -> ShellReply {
         let is_stopped = self.by_operator == Intervention::Stopped;
         let said = if self.takes_words() { note(is_stopped, words) } else { None };
         let ceiling = self.ceiling.filter(|_| self.takes_words()).map(|hit| hit.to_string());
@@ -79,7 +79,7 @@ mod tests {
         agent: Option<AgentProgram>,
         words: &[String],
     ) -> (Option<i32>, Option<i32>, Option<String>) {
-        match ending.told(agent, words) {
+        match ending.reply(agent, words) {
             ShellReply::Ended { code, signal, note, .. } => (code, signal, note),
             reply => panic!("{reply:?}"),
         }

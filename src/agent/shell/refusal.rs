@@ -35,7 +35,7 @@ impl StartRefusal {
 
     /// Returns the line for the caller and its exit code; without a code, it runs the command by itself. `is_free` is
     /// the runtime's word that no rule and no pause concerns the command.
-    pub(super) fn told(self, is_free: bool) -> (String, Option<u8>) {
+    pub(super) fn reply(self, is_free: bool) -> (String, Option<u8>) {
         let Self { why, ruling } = self;
         match ruling {
             Ruling::Denied => (why, Some(DENIED)),
@@ -146,7 +146,7 @@ mod tests {
             Error::Io { what: "", path: "/".into(), source: std::io::ErrorKind::StorageFull.into() },
         ];
         for error in every {
-            let code = |is_free| StartRefusal::by(&error).told(is_free).1;
+            let code = |is_free| StartRefusal::by(&error).reply(is_free).1;
             let (asked, free) = expected(&error);
             assert_eq!((code(false), code(true)), (Some(asked), free), "{error:?}");
         }

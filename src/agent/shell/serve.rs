@@ -134,7 +134,7 @@ impl ShellCommand {
             workdir: None,
             base: cwd,
             tty: has_terminal,
-            size: has_terminal.then(|| size.unwrap_or_else(|| Size::clamped(TERMINAL.0, TERMINAL.1))),
+            size: has_terminal.then(|| size.unwrap_or_else(|| Size::nearest(TERMINAL.0, TERMINAL.1))),
             accepts_input: request.input != ShellInput::Descriptor,
             yield_after: None,
             timeout: None,
@@ -224,8 +224,8 @@ impl ShellCommand {
                                 ShellCommandEnd { exit, closing, unwritten, ceiling, unended, by_operator };
                             let words = if ending.takes_words() { self.words() } else { None };
                             let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
-                            line.tell(&ending.told(self.agent, &said)).await;
-                            words.into_iter().for_each(AnswerNotices::given);
+                            line.tell(&ending.reply(self.agent, &said)).await;
+                            words.into_iter().for_each(AnswerNotices::mark_delivered);
                             return line.close().await;
                         }
                         _ if changed.is_err() => {
@@ -264,7 +264,7 @@ impl ShellCommand {
             Ok(Err(refused)) => {
                 // What a person was asked about is not run without its record.
                 let is_free = !was_held && self.runtime.is_free(self.asked.clone()).await;
-                refused.told(is_free)
+                refused.reply(is_free)
             }
             _ if self.was_given_up => (UNDECIDED.to_owned(), Some(NOT_RUN)),
             _ => {
@@ -279,7 +279,7 @@ impl ShellCommand {
         }
         let words = self.words();
         let said = words.as_ref().and_then(|words| ending::note(false, &words.sentences()));
-        words.into_iter().for_each(AnswerNotices::given);
+        words.into_iter().for_each(AnswerNotices::mark_delivered);
         let message = match said {
             Some(said) => format!("{message}; {said}"),
             None => message,
@@ -358,7 +358,7 @@ async fn record(
         Err(error) => (Envelope::error(SHELL_CALL, error.into()), None),
     };
     let receipt = envelope.summary_text().to_owned();
-    runtime.end_call(call, task.as_ref(), &envelope, &receipt, Vec::new()).await.written().await;
+    runtime.end_call(call, task.as_ref(), &envelope, &receipt, Vec::new()).await.wait().await;
     not_started.map_or(Ok(()), Err)
 }
 

@@ -18,10 +18,10 @@ pub fn fuzz_lines(bytes: &[u8]) {
             let _ = serde_json::from_value::<RxJsonRpcMessage<RoleServer>>(Value::Object(read));
         }
         let _ = requests.replay();
-        let _ = requests.answered(AnsweringSide::Runtime, line);
+        let _ = requests.process_line(AnsweringSide::Runtime, line);
         let _ = far.client_said(line);
-        let _ = far.answered(AnsweringSide::Runtime, line);
-        let _ = far.told(AnsweringSide::Runtime, line.to_vec());
+        let _ = far.process_line(AnsweringSide::Runtime, line);
+        let _ = far.outgoing_line(AnsweringSide::Runtime, line.to_vec());
     }
-    let _ = requests.lost(RequestLoss::Gone);
+    let _ = requests.fail_runtime(RequestLoss::Gone);
 }

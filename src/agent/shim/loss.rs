@@ -38,13 +38,13 @@ impl RequestLoss<'_> {
                 let hint = if only_reads { again } else { look };
                 ToolError::new(ErrorKind::RuntimeShuttingDown, text).with_hint(hint).retryable(only_reads)
             }
-            Self::Unreachable(reason) => unreached(reason),
+            Self::Unreachable(reason) => unreachable_error(reason),
         }
     }
 }
 
 /// Returns what to tell the client of a request that was handed to no runtime.
-fn unreached(reason: &ShimError) -> ToolError {
+fn unreachable_error(reason: &ShimError) -> ToolError {
     let may_pass = matches!(reason, ShimError::Link(error) if error.may_pass());
     let error = match reason {
         ShimError::Link(error @ link::Error::TooManyConnections { limit, .. }) => {

@@ -118,20 +118,21 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
     async fn go_on(&mut self) -> Result<(), ShimError> {
         match self.step().await.map_err(|source| ShimError::Stdio("read from the agent", source))? {
             RelayEvent::Written => {}
-            RelayEvent::Sent(request) => request.iter().for_each(|id| self.requests.sent(id)),
-            RelayEvent::Said(side, line) => match self.requests.answered(side, &line) {
+            RelayEvent::Sent(request) => request.iter().for_each(|id| self.requests.mark_sent(id)),
+            RelayEvent::Said(side, line) => match self.requests.process_line(side, &line) {
                 AnswerLine::AsItIs => self.answers.push(QueuedLine::line(line)),
                 AnswerLine::As(line) => self.answers.push(QueuedLine::line(line)),
                 AnswerLine::Nothing => {}
                 AnswerLine::Broken => {
                     self.lane(side).disconnect();
                     let problem = "it sends what no runtime does".to_owned();
-                    let answers = self.requests.lost(RequestLoss::Link(&link::Error::Frame { problem }));
+                    let answers =
+                        self.requests.fail_runtime(RequestLoss::Link(&link::Error::Frame { problem }));
                     self.answer(answers);
                 }
             },
             RelayEvent::Gone(side) => self.lose(side).await,
-            RelayEvent::Joined(joined) => self.joined(joined),
+            RelayEvent::Joined(joined) => self.handle_join(joined),
             RelayEvent::Look => self.join(false),
             RelayEvent::ClientLine(line) => self.hear(line),
             RelayEvent::Left => self.has_left = true,
@@ -161,8 +162,8 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
         Ok(tokio::select! {
             biased;
             _ = self.answers.advance() => RelayEvent::Written,
-            line = next_line(&mut self.own.lines), if reads => said(AnsweringSide::Own, line),
-            line = next_line(&mut self.runtime.lines), if reads => said(AnsweringSide::Runtime, line),
+            line = next_line(&mut self.own.lines), if reads => line_event(AnsweringSide::Own, line),
+            line = next_line(&mut self.runtime.lines), if reads => line_event(AnsweringSide::Runtime, line),
             sent = self.own.outbox.advance(), if sends_own => RelayEvent::Sent(sent),
             sent = self.runtime.outbox.advance(), if sends => RelayEvent::Sent(sent),
             joined = end_of(&mut self.joining) => RelayEvent::Joined(joined),
@@ -191,7 +192,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
             ClientLine::Reply => self.runtime.outbox.push(QueuedLine::line(line)),
             ClientLine::Answer(answer) => self.answers.push(QueuedLine::line(answer)),
             ClientLine::Request(side, id) => {
-                let line = self.requests.told(side, line);
+                let line = self.requests.outgoing_line(side, line);
                 self.lane(side).outbox.push(QueuedLine { line, request: Some(id) });
             }
             ClientLine::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
@@ -229,7 +230,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
     }
 
     /// Handles the outcome of an attempt to join a runtime.
-    fn joined(&mut self, joined: Result<Option<JoinedRuntime>, ShimError>) {
+    fn handle_join(&mut self, joined: Result<Option<JoinedRuntime>, ShimError>) {
         let was_needed = self.joining.take().is_some_and(|joining| joining.is_needed);
         match joined {
             Ok(Some(JoinedRuntime { lines, writer, link })) => {
@@ -239,7 +240,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
             Ok(None) => {}
             Err(error) if was_needed => {
                 self.runtime.outbox.clear();
-                let answers = self.requests.lost(RequestLoss::Unreachable(&error));
+                let answers = self.requests.fail_runtime(RequestLoss::Unreachable(&error));
                 self.answer(answers);
             }
             Err(error) => {
@@ -253,12 +254,12 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
     async fn lose(&mut self, side: AnsweringSide) {
         let link = self.lane(side).disconnect();
         let answers = match (side, link) {
-            (AnsweringSide::Own, _) => self.requests.unopened(),
+            (AnsweringSide::Own, _) => self.requests.fail_own(),
             (AnsweringSide::Runtime, Some(mut link)) if link.is_carried() => match link.why().await {
-                Some(why) => self.requests.lost(RequestLoss::Link(&why)),
-                None => self.requests.lost(RequestLoss::Gone),
+                Some(why) => self.requests.fail_runtime(RequestLoss::Link(&why)),
+                None => self.requests.fail_runtime(RequestLoss::Gone),
             },
-            (AnsweringSide::Runtime, _) => self.requests.lost(RequestLoss::Gone),
+            (AnsweringSide::Runtime, _) => self.requests.fail_runtime(RequestLoss::Gone),
         };
         self.answer(answers);
     }
@@ -302,7 +303,7 @@ async fn next_line(lines: &mut Option<LineReader<OwnedReadHalf>>) -> Option<Vec<
     }
 }
 
-fn said(side: AnsweringSide, line: Option<Vec<u8>>) -> RelayEvent {
+fn line_event(side: AnsweringSide, line: Option<Vec<u8>>) -> RelayEvent {
     line.map_or(RelayEvent::Gone(side), |line| RelayEvent::Said(side, line))
 }
 

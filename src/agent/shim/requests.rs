@@ -109,7 +109,7 @@ impl Requests {
     }
 
     /// Returns a request as it is sent to a side.
-    pub(super) fn told(&self, side: AnsweringSide, line: Vec<u8>) -> Vec<u8> {
+    pub(super) fn outgoing_line(&self, side: AnsweringSide, line: Vec<u8>) -> Vec<u8> {
         if self.is_far && side == AnsweringSide::Runtime { far::told_far(line) } else { line }
     }
 
@@ -219,7 +219,7 @@ impl Requests {
     }
 
     /// Records that a request has been handed over.
-    pub(super) fn sent(&mut self, id: &RequestId) {
+    pub(super) fn mark_sent(&mut self, id: &RequestId) {
         if let Some(flight) = self.flights.get_mut(id)
             && !flight.sent
         {
@@ -242,7 +242,7 @@ impl Requests {
     }
 
     /// Processes a line from a side that answers.
-    pub(super) fn answered(&mut self, side: AnsweringSide, line: &[u8]) -> AnswerLine {
+    pub(super) fn process_line(&mut self, side: AnsweringSide, line: &[u8]) -> AnswerLine {
         if self.is_far && side == AnsweringSide::Runtime {
             return self.answered_from_far(line);
         }
@@ -273,7 +273,7 @@ impl Requests {
 
     /// Ends the requests to the runtime: all of them if none can be joined, otherwise those already sent to it.
     /// Returns their error responses, oldest first.
-    pub(super) fn lost(&mut self, loss: RequestLoss<'_>) -> Vec<String> {
+    pub(super) fn fail_runtime(&mut self, loss: RequestLoss<'_>) -> Vec<String> {
         // Another runtime numbers its own requests the same way.
         self.asked.clear();
         let all = matches!(loss, RequestLoss::Unreachable(_));
@@ -282,7 +282,7 @@ impl Requests {
     }
 
     /// Ends the requests sent to the shim's own service before it ended. Returns their error responses.
-    pub(super) fn unopened(&mut self) -> Vec<String> {
+    pub(super) fn fail_own(&mut self) -> Vec<String> {
         let text = "the conversation is not open; begin with `initialize`";
         let flights = self.end(|flight| flight.side == AnsweringSide::Own && flight.sent);
         let refused = |(id, _)| ErrorResponse::of(Some(id), ErrorData::invalid_request(text, None)).line();
@@ -337,7 +337,7 @@ mod tests {
     fn hear(requests: &mut Requests, message: &Value) -> ClientLine {
         let heard = requests.client_said(message.to_string().as_bytes());
         if let ClientLine::Request(_, id) = &heard {
-            requests.sent(id);
+            requests.mark_sent(id);
         }
         heard
     }
@@ -360,7 +360,7 @@ mod tests {
         let mut requests = Requests::default();
         hear(&mut requests, &initialize(0));
         assert_eq!(
-            requests.answered(AnsweringSide::Runtime, br#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
+            requests.process_line(AnsweringSide::Runtime, br#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
             AnswerLine::AsItIs
         );
         requests
@@ -419,7 +419,7 @@ mod tests {
         let mut requests = opened();
         let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": "codex#2"}});
         assert_eq!(
-            requests.answered(AnsweringSide::Runtime, told.to_string().as_bytes()),
+            requests.process_line(AnsweringSide::Runtime, told.to_string().as_bytes()),
             AnswerLine::Nothing
         );
         assert_eq!(requests.label(), Some("codex#2"));
@@ -435,23 +435,23 @@ mod tests {
         // Not handed over yet: the next runtime gets it.
         requests.client_said(call(5, "TaskList").to_string().as_bytes());
         assert_eq!(
-            requests.answered(AnsweringSide::Runtime, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            requests.process_line(AnsweringSide::Runtime, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
             AnswerLine::AsItIs
         );
         let progress = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#;
-        assert_eq!(requests.answered(AnsweringSide::Runtime, progress), AnswerLine::AsItIs);
+        assert_eq!(requests.process_line(AnsweringSide::Runtime, progress), AnswerLine::AsItIs);
         let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": 3}});
         assert_eq!(hear(&mut requests, &withdrawn), ClientLine::Withdrawn { id: id(3), was_sent: true });
 
-        let answers = parsed(&requests.lost(RequestLoss::Gone));
+        let answers = parsed(&requests.fail_runtime(RequestLoss::Gone));
         assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!("two")]);
         assert_eq!(answers[0]["result"]["isError"], json!(true));
         let envelope = &answers[0]["result"]["_meta"][ENVELOPE_KEY];
         assert_eq!(envelope["tool_name"], "TaskOutput");
         assert_eq!(envelope["error"]["kind"], "runtime_shutting_down");
         assert_eq!(envelope["error"]["retryable"], json!(true));
-        assert!(requests.lost(RequestLoss::Gone).is_empty());
-        let unopened = parsed(&requests.unopened());
+        assert!(requests.fail_runtime(RequestLoss::Gone).is_empty());
+        let unopened = parsed(&requests.fail_own());
         assert_eq!(unopened[0]["id"], 4);
         assert_eq!(requests.in_flight(AnsweringSide::Own) + requests.in_flight(AnsweringSide::Runtime), 0);
         assert!(!requests.is_settled(), "5 still waits to be handed over");
@@ -466,7 +466,7 @@ mod tests {
         assert_eq!(replay[0]["params"], initialize(0)["params"]);
         assert_eq!(replay[1]["method"], "notifications/initialized");
         let swallowed = json!({"jsonrpc": "2.0", "id": REPLAY_ID, "result": {}}).to_string();
-        assert_eq!(requests.answered(AnsweringSide::Runtime, swallowed.as_bytes()), AnswerLine::Nothing);
+        assert_eq!(requests.process_line(AnsweringSide::Runtime, swallowed.as_bytes()), AnswerLine::Nothing);
     }
 
     #[test]
@@ -474,7 +474,7 @@ mod tests {
         let mut requests = Requests::default();
         hear(&mut requests, &initialize(7));
         assert_eq!(
-            requests.answered(
+            requests.process_line(
                 AnsweringSide::Runtime,
                 br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#
             ),
@@ -491,14 +491,14 @@ mod tests {
             limit: 64,
             of: link::ConnectionKind::OfProcess,
         });
-        let answers = parsed(&requests.lost(RequestLoss::Unreachable(&full)));
+        let answers = parsed(&requests.fail_runtime(RequestLoss::Unreachable(&full)));
         let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
         assert_eq!(error["kind"], "too_many_connections");
         assert_eq!(error["details"], json!({"limit": 64}));
         assert_eq!(error["retryable"], json!(true));
         requests.client_said(call(3, "ExecCommand").to_string().as_bytes());
         let large = ShimError::Link(link::Error::LargeEnvironment { bytes: 3 << 20 });
-        let answers = parsed(&requests.lost(RequestLoss::Unreachable(&large)));
+        let answers = parsed(&requests.fail_runtime(RequestLoss::Unreachable(&large)));
         let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
         assert_eq!(
             (&error["kind"], &error["details"]),
@@ -506,7 +506,7 @@ mod tests {
         );
         requests.client_said(call(2, "ExecCommand").to_string().as_bytes());
         let taken = ShimError::Link(link::Error::Gone);
-        let answers = parsed(&requests.lost(RequestLoss::Unreachable(&taken)));
+        let answers = parsed(&requests.fail_runtime(RequestLoss::Unreachable(&taken)));
         let text = answers[0]["result"]["content"][0]["text"].as_str().expect("a receipt");
         assert!(text.contains("went away"), "{text}");
         assert!(requests.is_settled());
@@ -522,7 +522,7 @@ mod tests {
             } else {
                 drop(requests.client_said(call.to_string().as_bytes()))
             }
-            let answers = parsed(&requests.lost(loss));
+            let answers = parsed(&requests.fail_runtime(loss));
             answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"]["retryable"].as_bool().expect("a flag")
         };
         let carried = |why: TransportError| link::Error::Carried { host: "box".into(), why };
@@ -564,7 +564,7 @@ mod tests {
         assert!(requests.replay().is_empty());
         hear(&mut requests, &initialize(0));
         hear(&mut requests, &call(10, "TaskList"));
-        let answers = parsed(&requests.lost(RequestLoss::Gone));
+        let answers = parsed(&requests.fail_runtime(RequestLoss::Gone));
         assert_eq!(answers[0]["result"]["resultType"], "complete");
         let server = "io.modelcontextprotocol/serverInfo";
         assert_eq!(answers[0]["result"]["_meta"][server]["name"], "pilothouse");
@@ -580,6 +580,6 @@ mod tests {
         long["params"]["arguments"] = json!({"cmd": "x".repeat(MAX_FRAME)});
         let ClientLine::Answer(answer) = hear(&mut requests, &long) else { panic!("passed on") };
         assert_eq!(parsed(&[answer])[0]["id"], 5);
-        assert!(requests.lost(RequestLoss::Gone).is_empty());
+        assert!(requests.fail_runtime(RequestLoss::Gone).is_empty());
     }
 }

@@ -64,10 +64,10 @@ pub(in crate::agents) fn read_event(name: &str, told: &Value, shell_tool: &str) 
             call if OWN_DIALOGS.contains(&call.tool.as_str()) => HookEvent::OwnDialog,
             call => HookEvent::Prompt(call),
         },
-        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(used(told, shell_tool)?),
+        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(used_tool(told, shell_tool)?),
         "PostToolBatch" => {
             let calls = told["tool_calls"].as_array()?.iter();
-            HookEvent::CallsEnded(calls.filter_map(|call| used(call, shell_tool)).collect())
+            HookEvent::CallsEnded(calls.filter_map(|call| used_tool(call, shell_tool)).collect())
         }
         "PermissionDenied" => {
             let reason = ["reason", "message"].iter().find_map(|key| text(key)).unwrap_or_default();
@@ -85,15 +85,15 @@ pub(in crate::agents) fn read_event(name: &str, told: &Value, shell_tool: &str) 
     Some(HookReport { session, subagent, mode: text("permission_mode"), event })
 }
 
-fn used(told: &Value, shell_tool: &str) -> Option<UsedTool> {
+fn used_tool(told: &Value, shell_tool: &str) -> Option<UsedTool> {
     let call = call(told)?;
-    let given = (call.tool == shell_tool).then(|| given(told)).flatten();
+    let given = (call.tool == shell_tool).then(|| model_text(told)).flatten();
     Some(UsedTool { id: told["tool_use_id"].as_str().map(str::to_owned), given, call })
 }
 
 /// Returns what its model was given of a command: the text of a failure, or what the command wrote. At the end of a model's
 /// calls, that is the very text of the next request.
-fn given(told: &Value) -> Option<ModelText> {
+fn model_text(told: &Value) -> Option<ModelText> {
     let response = &told["tool_response"];
     let text = match (&told["error"], response) {
         (Value::String(error), _) => {
@@ -102,12 +102,12 @@ fn given(told: &Value) -> Option<ModelText> {
             return Some(ModelText::of(error.clone(), facts));
         }
         (_, Value::String(text)) => text.clone(),
-        (_, Value::Array(parts)) => joined(parts.iter().map(|part| &part["text"])),
+        (_, Value::Array(parts)) => join_texts(parts.iter().map(|part| &part["text"])),
         // As Qwen Code says it.
         (_, Value::Object(parts)) if parts.contains_key("llmContent") => {
             response["llmContent"].as_str()?.to_owned()
         }
-        (_, Value::Object(_)) => joined([&response["stdout"], &response["stderr"]].into_iter()),
+        (_, Value::Object(_)) => join_texts([&response["stdout"], &response["stderr"]].into_iter()),
         _ => return None,
     };
     let is_cut = response["persistedOutputPath"].is_string() || CUT.iter().any(|mark| text.contains(mark));
@@ -115,7 +115,7 @@ fn given(told: &Value) -> Option<ModelText> {
     Some(ModelText::of(text, ModelTextFacts { is_cut, is_exact, ..ModelTextFacts::default() }))
 }
 
-fn joined<'a>(texts: impl Iterator<Item = &'a Value>) -> String {
+fn join_texts<'a>(texts: impl Iterator<Item = &'a Value>) -> String {
     let texts = texts.filter_map(Value::as_str).filter(|text| !text.is_empty());
     texts.collect::<Vec<_>>().join("\n")
 }

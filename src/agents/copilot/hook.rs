@@ -39,7 +39,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
     // Of a call that failed, it takes none.
     takes_words: |report| {
         let given = |used: &UsedTool| used.given.as_ref().is_some_and(|given| !given.facts.is_failure);
-        report.used().first().is_some_and(given)
+        report.used_tools().first().is_some_and(given)
     },
     answering: None,
     entry: HookEntry {
@@ -57,7 +57,7 @@ fn read(told: &Value) -> Option<HookReport> {
     let name = told["hook_event_name"].as_str()?;
     if name == "Notification" {
         let event = match told["notification_type"].as_str()? {
-            "permission_prompt" => HookEvent::Prompt(asked(told["message"].as_str()?)),
+            "permission_prompt" => HookEvent::Prompt(prompted_call(told["message"].as_str()?)),
             "elicitation_dialog" => HookEvent::OwnDialog,
             _ => return None,
         };
@@ -73,7 +73,7 @@ fn read(told: &Value) -> Option<HookReport> {
 }
 
 /// Returns the call that the words of a prompt are about.
-fn asked(message: &str) -> ToolUse {
+fn prompted_call(message: &str) -> ToolUse {
     let (what, subject) = message.split_once(": ").unwrap_or((message, ""));
     match what {
         COMMAND => ToolUse { tool: SHELL_TOOL.to_owned(), input: json!({ "command": subject }) },

@@ -41,10 +41,10 @@ fn read(told: &Value) -> Option<HookReport> {
     let text = |key: &str| told[key].as_str().map(str::to_owned);
     let properties = &told["event"]["properties"];
     let event = match told["event"]["type"].as_str()? {
-        "permission.asked" => HookEvent::Prompt(asked(properties, &told["call"])?),
-        "permission.replied" => HookEvent::PromptAnswered(asked(&told["request"], &told["call"])?),
+        "permission.asked" => HookEvent::Prompt(prompted_call(properties, &told["call"])?),
+        "permission.replied" => HookEvent::PromptAnswered(prompted_call(&told["request"], &told["call"])?),
         "question.asked" => HookEvent::OwnDialog,
-        "message.part.updated" => ended(&properties["part"])?,
+        "message.part.updated" => end_event(&properties["part"])?,
         "message.updated" => HookEvent::TurnBegan,
         "session.status" => HookEvent::TurnEnded,
         "session.created" => HookEvent::Began,
@@ -58,7 +58,7 @@ fn read(told: &Value) -> Option<HookReport> {
 
 /// Returns the call that a permission is asked for. A permission for something else about a call, such as a folder outside, is
 /// a call of its own; so is one of which no call is known.
-fn asked(request: &Value, call: &Value) -> Option<ToolUse> {
+fn prompted_call(request: &Value, call: &Value) -> Option<ToolUse> {
     let permission = request["permission"].as_str()?;
     let tool = call["tool"].as_str();
     let is_call = |tool: &&str| *tool == permission || permission == "edit" && EDITS.contains(tool);
@@ -75,7 +75,7 @@ fn asked(request: &Value, call: &Value) -> Option<ToolUse> {
     Some(ToolUse { tool: permission.to_owned(), input: Value::Object(input) })
 }
 
-fn ended(part: &Value) -> Option<HookEvent> {
+fn end_event(part: &Value) -> Option<HookEvent> {
     let state = &part["state"];
     let call = ToolUse { tool: part["tool"].as_str()?.to_owned(), input: state["input"].clone() };
     let (text, is_failure) = match state["status"].as_str()? {

@@ -30,14 +30,14 @@ fn read(told: &Value) -> Option<HookReport> {
         "before_agent_start" => HookEvent::TurnBegan,
         "agent_settled" => HookEvent::TurnEnded,
         "session_shutdown" => HookEvent::Ended,
-        "tool_result" => used(&told["event"])?,
+        "tool_result" => use_event(&told["event"])?,
         _ => return None,
     };
     let session = told["session"].as_str()?.to_owned();
     Some(HookReport { session, subagent: None, mode: None, event })
 }
 
-fn used(event: &Value) -> Option<HookEvent> {
+fn use_event(event: &Value) -> Option<HookEvent> {
     let call = ToolUse { tool: event["toolName"].as_str()?.to_owned(), input: event["input"].clone() };
     let facts = ModelTextFacts {
         is_failure: event["isError"] == true,

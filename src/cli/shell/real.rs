@@ -42,7 +42,7 @@ impl RealShell {
                 return Some((name.clone(), find(&call.variables, OWN_BASH_ENV)?.to_owned()));
             }
             if name == LEVEL
-                && let Some(level) = lowered(call, value)
+                && let Some(level) = lower_level(call, value)
             {
                 return level.map(|level| (name.clone(), level));
             }
@@ -58,7 +58,7 @@ impl RealShell {
 }
 
 /// Returns the shell level without the one that an agent was started with for our sake; `None` if there was none.
-fn lowered(call: &ShellInvocation, level: &OsStr) -> Option<Option<OsString>> {
+fn lower_level(call: &ShellInvocation, level: &OsStr) -> Option<Option<OsString>> {
     let before = find(&call.variables, RAISED_LEVEL)?;
     let level = level.to_str()?.parse::<u32>().ok()?.saturating_sub(1);
     Some((level > 0 || !before.is_empty()).then(|| level.to_string().into()))
@@ -66,7 +66,7 @@ fn lowered(call: &ShellInvocation, level: &OsStr) -> Option<Option<OsString>> {
 
 /// Returns whether a variable names the shell of an agent.
 fn names_shell(variable: &OsStr) -> bool {
-    AgentProgram::routed()
+    AgentProgram::routed_programs()
         .any(|(_, shell)| matches!(shell.redirect, ShellRedirect::Variable(name) if variable == name))
 }
 

@@ -148,7 +148,7 @@ impl RuntimeRequest {
             Err(error @ Error::Frame { .. }) => return Ok(not_run(&with_causes(&error))),
             Err(_) => {
                 drop(modes);
-                return Ok(lost(&Loss::Unknown));
+                return Ok(report_loss(&Loss::Unknown));
             }
         }
         let mut known = Loss::Unknown;
@@ -185,7 +185,9 @@ impl RuntimeRequest {
                 }
                 end(code, signal, closing)
             }
-            Some(ShellReply::Held | ShellReply::Started | ShellReply::Typed { .. }) | None => lost(&known),
+            Some(ShellReply::Held | ShellReply::Started | ShellReply::Typed { .. }) | None => {
+                report_loss(&known)
+            }
         })
     }
 }
@@ -279,7 +281,7 @@ fn wait(
     let is_said = !fds[0].revents().is_empty();
     while let Some(number) = signals.next() {
         if number == RESIZED {
-            line.resized()?;
+            line.report_resize()?;
             continue;
         }
         let to_group = witness.as_ref().is_none_or(|witness| witness.has(number));
@@ -295,7 +297,7 @@ fn wait(
 /// Ends this process the way the command ended.
 fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitCode {
     if let Some(why) = closing {
-        return lost(&Loss::Ended(why));
+        return report_loss(&Loss::Ended(why));
     }
     match (code, signal) {
         (Some(code), _) => ExitCode::from(u8::try_from(code & 0xff).unwrap_or(UNKNOWN)),
@@ -303,12 +305,12 @@ fn end(code: Option<i32>, signal: Option<i32>, closing: Option<String>) -> ExitC
             die_of(signal);
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(UNKNOWN))
         }
-        (None, None) => lost(&Loss::Begun),
+        (None, None) => report_loss(&Loss::Begun),
     }
 }
 
 /// Reports what is known about a command whose end was not observed.
-fn lost(known: &Loss) -> ExitCode {
+fn report_loss(known: &Loss) -> ExitCode {
     let _ = print::say(known);
     ExitCode::from(UNKNOWN)
 }

@@ -242,7 +242,7 @@ impl App {
         match action {
             // On the tasks screen, this filters the tasks, or searches the output once keys go to the pane.
             Action::FindText if state.view_context() == KeyContext::Tasks => {
-                match state.selected().cloned() {
+                match state.selected_task().cloned() {
                     Some(task) if state.focus.in_pane => state.open_search(task.id.clone()),
                     _ => state.write_task_filter(),
                 }

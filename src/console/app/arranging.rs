@@ -27,7 +27,7 @@ impl Arrangement {
     pub fn apply(self, state: &mut State) {
         state.focus.screen = match self.screen {
             Screen::Program => Screen::Tasks,
-            Screen::Focus if state.selected().is_none() => Screen::Tasks,
+            Screen::Focus if state.selected_task().is_none() => Screen::Tasks,
             screen => screen,
         };
         state.division.is_zoomed = self.zoom;
@@ -47,7 +47,7 @@ impl Arrangement {
 impl State {
     /// Pins or unpins the selected task.
     pub(super) fn toggle_pin(&mut self) {
-        let Some(id) = self.selected().map(|task| task.id.clone()) else { return };
+        let Some(id) = self.selected_task().map(|task| task.id.clone()) else { return };
         if self.division.pins.contains(&id) {
             self.division.pins.retain(|pin| *pin != id);
         } else if self.division.pins.len() < MOST_PINS {

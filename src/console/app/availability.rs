@@ -55,7 +55,7 @@ impl App {
     pub(in crate::console) fn say_unbound(&mut self, key: KeyPress) {
         let keymap = &self.state.setup.keymap;
         let help = keymap.key(self.context(), Action::Help).map(|help| format!("; {help} lists the keys"));
-        let text = format!("{} does nothing here{}", keymap.spelled(key), help.unwrap_or_default());
+        let text = format!("{} does nothing here{}", keymap.key_name(key), help.unwrap_or_default());
         self.state.decline(text)
     }
 
@@ -101,7 +101,7 @@ impl App {
                     Ok(())
                 }
             }
-            Messages => place(!state.toasts.said().is_empty(), "nothing was said yet"),
+            Messages => place(!state.toasts.history().is_empty(), "nothing was said yet"),
             EditSettings => {
                 place(state.setup.program.is_some(), "this console cannot start itself")?;
                 runtime

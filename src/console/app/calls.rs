@@ -7,7 +7,7 @@ use crate::console::effect::Effect;
 use crate::console::keys::Motion;
 use crate::console::state::calls::RulingFilter;
 use crate::console::state::{Column, CommandCoverage, Layout, Mode, Prompt, Screen, ShareForm, State, alias};
-use crate::console::text::reading::moved;
+use crate::console::text::reading::move_by;
 use crate::link::Act;
 use crate::model::CallRecord;
 use crate::model::Subject;
@@ -94,7 +94,7 @@ impl State {
     pub(super) fn go_in_calls(&mut self, motion: Motion) {
         let count = self.call_rows().len();
         let page = self.layout().list_items().max(1);
-        let to = moved(self.call_at(), motion, page, count.saturating_sub(1));
+        let to = move_by(self.call_at(), motion, page, count.saturating_sub(1));
         let seq = self.call_rows().get(to).map(|row| row.call.seq);
         self.calls.selected = if to == 0 { None } else { seq };
     }

@@ -87,7 +87,7 @@ impl App {
         let selected = self.state.list.selected.clone();
         let is_detailed = can_look && self.state.focus.screen == Screen::Metrics;
         self.state.view.usage.show(selected.filter(|_| is_detailed), is_detailed);
-        let listed = self.state.listed();
+        let listed = self.state.list_rows();
         if !self.state.view.usage.is_new(&listed, from..from + many) {
             return;
         }
@@ -95,9 +95,10 @@ impl App {
         let rows = listed.rows.iter().skip(from).take(many);
         let shown: Vec<_> = rows.filter_map(|row| self.state.task_in(row)).cloned().collect();
         let watched = match self.state.setup.recording.is_none() && !self.state.view.is_lost {
-            true => {
-                self.attention.watching.measured(&self.state.setup.ui.watch, &self.state.view.snapshot.tasks)
-            }
+            true => self
+                .attention
+                .watching
+                .measured_tasks(&self.state.setup.ui.watch, &self.state.view.snapshot.tasks),
             false => Vec::new(),
         };
         let more: Vec<_> = watched.into_iter().filter(|task| !shown.contains(task)).cloned().collect();

@@ -24,7 +24,7 @@ use crate::model::{HeldCall, Question, QuestionId};
 impl App {
     /// Opens the attention list.
     pub(in crate::console) fn open_attention(&mut self) {
-        let chosen = AttentionSelection::of(&self.attention.listed(&self.state), 0);
+        let chosen = AttentionSelection::of(&self.attention.listed_items(&self.state), 0);
         self.open(Layer::Attention(chosen))
     }
 
@@ -38,7 +38,7 @@ impl App {
 
     /// Handles a key in the attention list.
     fn attend(&mut self, chosen: &AttentionSelection, action: Action) {
-        let items = self.attention.listed(&self.state);
+        let items = self.attention.listed_items(&self.state);
         match chosen.after(&items, action) {
             Ok(chosen) => self.open(Layer::Attention(chosen)),
             Err(subject) => self.resolve(subject),
@@ -145,22 +145,22 @@ impl App {
     }
 
     /// Marks the state as drawn, and the terminal as having it.
-    pub fn drawn(&mut self) {
-        self.sent();
-        self.taken();
+    pub fn mark_drawn(&mut self) {
+        self.mark_sent();
+        self.mark_taken();
     }
 
     /// Marks the state as drawn; the terminal may not have it yet.
-    pub(in crate::console) fn sent(&mut self) {
+    pub(in crate::console) fn mark_sent(&mut self) {
         self.state.is_dirty = false;
-        self.state.key_target.sent();
+        self.state.key_target.mark_sent();
         self.sent_dialog = self.unseen_dialog();
     }
 
     /// Records that the terminal has what was drawn last. A dialog in it that has not changed since can be answered a
     /// moment later; one that is longer than the screen, once its last row was on it.
-    pub(in crate::console) fn taken(&mut self) {
-        self.state.key_target.taken(self.state.clock.now);
+    pub(in crate::console) fn mark_taken(&mut self) {
+        self.state.key_target.mark_taken(self.state.clock.now);
         let sent = self.sent_dialog.take();
         if let Some((_, is_at_end)) = sent.filter(|sent| self.unseen_dialog().as_ref() == Some(sent)) {
             let now = self.state.clock.now;

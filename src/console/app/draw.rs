@@ -19,7 +19,7 @@ use crate::console::features::{
     toasts, top_bar, undo, welcome,
 };
 use crate::console::state::{Availability, Breakpoint, Layout, Screen};
-use crate::console::text::{piece, wrapped};
+use crate::console::text::{piece, wrap_lines};
 use crate::console::theme::Role;
 use crate::console::widgets::cells::ShownScreen;
 use crate::console::widgets::painter::FrameFocus;
@@ -76,7 +76,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     if !app.layers.is_empty() || !state.toasts.list().is_empty() {
         painter.drawn.typed = None;
     }
-    finished(painter)
+    finish(painter)
 }
 
 /// Draws what has changed of the screen that is typed into over the frame that shows it: an answer to a key, which does
@@ -89,7 +89,7 @@ pub fn draw_answer(
 ) -> Option<FrameExtras> {
     let availability = |action| app.availability(action);
     let mut painter = painter(app, buf, None, &availability);
-    pane::draw::answer(&mut painter, shown, rows).then(|| finished(painter))
+    pane::draw::answer(&mut painter, shown, rows).then(|| finish(painter))
 }
 
 fn painter<'a>(
@@ -103,7 +103,7 @@ fn painter<'a>(
     Painter { state: &app.state, focus, buf, drawn: FrameExtras::default() }
 }
 
-fn finished(mut painter: Painter<'_>) -> FrameExtras {
+fn finish(mut painter: Painter<'_>) -> FrameExtras {
     if painter.is_still() {
         painter.drawn.cursor = painter.drawn.cursor.map(|(at, shape)| (at, shape.to_steady()));
     }
@@ -142,7 +142,7 @@ fn screen(painter: &mut Painter<'_>, app: &App, layout: &Layout) {
 
 fn status_facts(app: &App) -> StatusFacts {
     let state = &app.state;
-    let reader = state.reader.as_ref().map(reader::told);
+    let reader = state.reader.as_ref().map(reader::position);
     StatusFacts {
         found_at: app.everywhere.found_at(state),
         over_screen: reader.or_else(|| state.replay.as_ref().map(replay::told)),
@@ -159,7 +159,7 @@ fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
         Layer::Approval(card) => card::draw(painter, card),
         Layer::Question(dialog) => question::draw::draw(painter, dialog),
         Layer::Tell(dialog) => message::draw(painter, dialog),
-        Layer::Attention(chosen) => list::draw(painter, &app.attention.listed(&app.state), chosen),
+        Layer::Attention(chosen) => list::draw(painter, &app.attention.listed_items(&app.state), chosen),
         Layer::Left(dialog) => left::draw(painter, dialog),
         Layer::Away(sheet) => away::draw::draw(painter, sheet),
         Layer::Paste(paste) => paste::draw(painter, paste),
@@ -179,7 +179,7 @@ fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
 fn sentence(painter: &mut Painter<'_>) {
     let area = painter.buf.area;
     let text = format!("pilothouse needs 40x8, this is {}x{}", area.width, area.height);
-    painter.rows(area, &wrapped(&[vec![piece(text, Role::Text)]], usize::from(area.width)));
+    painter.rows(area, &wrap_lines(&[vec![piece(text, Role::Text)]], usize::from(area.width)));
 }
 
 /// Captures the console as it is now, with the cursor as a reversed cell.

@@ -92,7 +92,7 @@ impl App {
     fn preview_theme(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
         if let (ListKind::Themes(_), Some(ListChoice::Theme(name))) =
-            (&chooser.kind, chooser.selected().map(|item| item.choice.clone()))
+            (&chooser.kind, chooser.selected_item().map(|item| item.choice.clone()))
         {
             self.apply_theme(&name);
         }
@@ -114,7 +114,7 @@ impl App {
             self.layers.pop();
             return self.state.run_program(&file);
         }
-        let Some(item) = chooser.selected().cloned() else { return };
+        let Some(item) = chooser.selected_item().cloned() else { return };
         // The list stays open for another choice.
         if item.obstacle.is_some() || item.choice == ListChoice::Nothing {
             let why = item.obstacle.unwrap_or_else(|| "there is nothing to choose in it".to_owned());

@@ -79,7 +79,7 @@ impl App {
         } else {
             0
         };
-        Some((row, column.saturating_sub(gutter) + self.state.panned(pane)))
+        Some((row, column.saturating_sub(gutter) + self.state.first_column(pane)))
     }
 
     /// Passes an event on to the task: as it requested, or the wheel as arrow keys on the alternate screen.
@@ -91,7 +91,7 @@ impl App {
         };
         let inside = MouseInput {
             row: event.row - pane.cells.y + picture.top(pane.cells.height),
-            col: event.col - pane.cells.x + self.state.panned(pane),
+            col: event.col - pane.cells.x + self.state.first_column(pane),
             ..event
         };
         let input = if picture.modes.mouse != MouseMode::Off {
@@ -151,11 +151,11 @@ impl App {
             return;
         }
         let at = self.state.list.top + item;
-        if let Some(ListRow::Held(held)) = self.state.listed().rows.get(at) {
+        if let Some(ListRow::Held(held)) = self.state.list_rows().rows.get(at) {
             let ticket = self.state.view.snapshot.gate.held.get(*held).map(|held| held.ticket);
             return self.open_card(ticket.map(Card::of));
         }
-        if let Some(ListRow::Agent(agent)) = self.state.listed().rows.get(at) {
+        if let Some(ListRow::Agent(agent)) = self.state.list_rows().rows.get(at) {
             let label = self.state.view.snapshot.agents.get(*agent).map(|agent| agent.label.clone());
             label.into_iter().for_each(|label| self.state.point_at(PointedRow::Agent(label)));
             if is_double {
@@ -165,7 +165,7 @@ impl App {
         }
         let task = self
             .state
-            .listed()
+            .list_rows()
             .rows
             .get(at)
             .and_then(|row| self.state.task_in(row))

@@ -102,7 +102,7 @@ impl State {
 
     /// Requests a page of the log of a pane's task, with at most this many rows.
     pub(super) fn ask_for_page(&mut self, pane: &Pane, anchor: Anchor, rows: u16) {
-        let size = Size::clamped(reflow::columns(self, pane), rows);
+        let size = Size::nearest(reflow::columns(self, pane), rows);
         self.effects.push(Effect::Page { task: pane.task.clone(), anchor, size });
     }
 
@@ -152,7 +152,7 @@ impl State {
             return;
         };
         let (task, size) =
-            (pane.task.clone(), Size::clamped(reflow::columns(self, pane), pane.size().rows()));
+            (pane.task.clone(), Size::nearest(reflow::columns(self, pane), pane.size().rows()));
         let written = self.view.task(&task).map_or(0, |task| task.output.bytes);
         let wanted = (task.clone(), written, size);
         if let Some((asked, is_under_way)) = &self.reading.timestamps.asked

@@ -4,7 +4,7 @@ use crate::console::effect::Effect;
 use crate::console::features::program::{program_top, source_columns};
 use crate::console::keys::Motion;
 use crate::console::state::{ProgramScreen, Screen, State, words};
-use crate::console::text::reading::moved;
+use crate::console::text::reading::move_by;
 
 impl State {
     /// Runs a program in this runtime and shows it.
@@ -25,7 +25,7 @@ impl State {
         if motion == Motion::Bottom {
             self.programs.top = None;
         } else {
-            let top = moved(program_top(self, rows), motion, rows.max(2) - 1, last);
+            let top = move_by(program_top(self, rows), motion, rows.max(2) - 1, last);
             self.programs.top = Some(top);
         }
     }

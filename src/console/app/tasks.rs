@@ -15,7 +15,7 @@ use crate::console::state::listing::short::is_short;
 use crate::console::state::{
     Filter, Filters, ListChoice, ListRow, Mode, PointedRow, Prompt, Screen, SelectableRow, State, alias,
 };
-use crate::console::text::reading::{moved, window};
+use crate::console::text::reading::{move_by, window};
 use crate::console::widgets::Chooser;
 use crate::envelope::TaskId;
 use crate::link::Act;
@@ -52,9 +52,9 @@ impl State {
     /// Scrolls the list so that the selected row is visible, including the group header if it is the first
     /// row of its group.
     pub(super) fn place_list(&mut self, shown: usize) {
-        let (at, count) = (self.selected_row().unwrap_or(0), self.listed().rows.len());
+        let (at, count) = (self.selected_row().unwrap_or(0), self.list_rows().rows.len());
         self.list.top = window(self.list.top, at, count, shown);
-        let listed = self.listed();
+        let listed = self.list_rows();
         let before = at.checked_sub(1).and_then(|before| listed.rows.get(before));
         if self.list.top == at && shown > 1 && matches!(before, Some(ListRow::Head(_))) {
             self.list.top = at - 1;
@@ -74,7 +74,9 @@ impl State {
 
     /// Unfolds the tasks that share a row with the selected one into one row per task, or folds them.
     pub(super) fn fold_list(&mut self) {
-        let Some((call, is_short)) = self.selected().map(|task| (task.call, is_short(task))) else { return };
+        let Some((call, is_short)) = self.selected_task().map(|task| (task.call, is_short(task))) else {
+            return;
+        };
         self.hold();
         if is_short {
             self.list.shows_short = !self.list.shows_short;
@@ -89,7 +91,7 @@ impl State {
 
     pub(super) fn go_in_tasks(&mut self, motion: Motion) {
         let (page, last) = (self.layout().list_items().max(1), self.selectable().len().saturating_sub(1));
-        let to = moved(self.selected_at().unwrap_or(0), motion, page, last);
+        let to = move_by(self.selected_at().unwrap_or(0), motion, page, last);
         self.select_at(to);
     }
 

@@ -42,7 +42,7 @@ impl App {
         let is_sent_on = was_sent_on && self.sends_keys_on();
         self.state.is_dirty |= is_key && !is_sent_on;
         if is_by_user {
-            self.acted();
+            self.review_panes();
         }
         if !is_sent_on {
             self.derive();
@@ -84,7 +84,7 @@ impl App {
             }
             Msg::Focus(is_here) => {
                 self.state.outer.is_elsewhere = !is_here;
-                let away_since = self.absence.turned(is_here, self.state.clock.now);
+                let away_since = self.absence.note_focus(is_here, self.state.clock.now);
                 return away_since.into_iter().for_each(|since| self.come_back(since));
             }
             Msg::Colours(colours) => {
@@ -100,8 +100,8 @@ impl App {
             Msg::AgentFound(place) => self.agent_found(place),
             Msg::Recordings(recordings) => self.list_recordings(recordings),
             Msg::Durations(earlier) => self.state.view.usual.take(earlier),
-            Msg::Answered(answer) => self.answered(&answer),
-            Msg::Refused(task, reason) => self.refused(&task, &reason),
+            Msg::Answered(answer) => self.handle_answer(&answer),
+            Msg::Refused(task, reason) => self.report_refusal(&task, &reason),
             Msg::Record(record) => self.state.view.keep_record(record),
             Msg::Changes(since, report) => self.state.reply(changes::show(&self.state, &since, &report)),
             Msg::Cost(task, said) => self.state.reply([cost::reader(&self.state, &task, &said)]),
@@ -136,7 +136,7 @@ impl App {
     }
 
     /// Applies what the user has done to the panes, and to what they have looked at.
-    fn acted(&mut self) {
+    fn review_panes(&mut self) {
         self.state.division.stage.review();
         if self.state.is_dirty && !self.sends_keys_on() {
             self.ring();
@@ -186,7 +186,7 @@ impl App {
         self.state.effects.extend(self.stopping.restart_ended(&self.state));
         self.state.find_holders();
         // What is done in a dialog or list, or typed, may be about the selected task.
-        self.follows_late = self.is_occupied() && self.state.selected().is_some();
+        self.follows_late = self.is_occupied() && self.state.selected_task().is_some();
         if !self.follows_late {
             self.state.follow();
         }
@@ -210,13 +210,13 @@ impl App {
         if is_observing && self.state.key_target.swallows(key, action, self.state.clock.now) {
             return;
         }
-        self.state.toasts.pressed(self.state.clock.now);
+        self.state.toasts.expire_on_key(self.state.clock.now);
         self.state.learn_hint(action);
         action.into_iter().for_each(|action| self.state.learn_terms(action));
-        self.pressed(key, action);
+        self.route_key(key, action);
     }
 
-    fn pressed(&mut self, key: KeyPress, action: Option<Action>) {
+    fn route_key(&mut self, key: KeyPress, action: Option<Action>) {
         if action.is_none() && self.shoots(key) {
             return self.shoot(Shot::Svg);
         }
@@ -250,8 +250,8 @@ impl App {
             && self.state.reading.scroll.is_none()
     }
 
-    fn answered(&mut self, answer: &CallAnswer) {
-        let ((text, is_error), started) = (answer.told(), answer.started());
+    fn handle_answer(&mut self, answer: &CallAnswer) {
+        let ((text, is_error), started) = (answer.summary(), answer.started_task());
         let text = visible::one_line(text).into_owned();
         if is_error {
             self.state.toasts.fail(text, Some(answer.seq));
@@ -276,7 +276,7 @@ impl App {
         }
     }
 
-    fn refused(&mut self, task: &TaskId, reason: &str) {
+    fn report_refusal(&mut self, task: &TaskId, reason: &str) {
         let name = self.state.view.task(task).map_or_else(|| task.to_string(), |task| names::alias(task));
         self.state.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
     }

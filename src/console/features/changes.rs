@@ -2,7 +2,7 @@
 //! lines. It is read from the runtime's ledger, and drawn here: no other program takes part.
 
 use crate::console::effect::{Effect, FeatureReply};
-use crate::console::state::{ListChoice, State, short_alias, who};
+use crate::console::state::{ListChoice, State, actor_name, short_alias};
 use crate::console::text::diff::FileDiffs;
 use crate::console::text::reading::{ReaderText, ReaderView};
 use crate::console::text::{StyledPiece, count, piece, visible};
@@ -60,7 +60,7 @@ pub(in crate::console) fn show(
 ) -> Option<FeatureReply> {
     let since = match since {
         Subject::Task(id) => format!("{} began", state.name_of(id)),
-        Subject::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
+        Subject::Agent(label) => format!("the first command of {}", actor_name(&Actor::Agent(label.clone()))),
         _ => return None,
     };
     let title = format!("what differs in this tree since {since}");

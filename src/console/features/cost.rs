@@ -23,7 +23,7 @@ pub(in crate::console) fn ask(state: &State) -> Option<FeatureReply> {
 /// Shows what the runtime has answered.
 pub(in crate::console) fn reader(state: &State, task: &TaskId, said: &[String]) -> FeatureReply {
     let name = state.name_of(task);
-    let cmd = state.view.task(task).map(|task| visible::told(&task.cmd)).unwrap_or_default();
+    let cmd = state.view.task(task).map(|task| visible::masked_line(&task.cmd)).unwrap_or_default();
     let mut lines = vec![vec![piece(cmd, Role::Strong)], Vec::new()];
     lines.extend(sentences::lines(said));
     lines.extend([

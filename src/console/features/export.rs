@@ -48,7 +48,7 @@ fn task_exports(state: &State) -> Vec<ListItem> {
     let Some(task) = state.at_hand().cloned() else { return Vec::new() };
     let name = alias(&task);
     let item = |form: ExportForm| {
-        let (word, about) = told(form);
+        let (word, about) = describe_form(form);
         let choice = ListChoice::Export(ExportKind::Task(task.id.clone(), form));
         let item = ListItem::new(format!("{name} {word}"), about, choice);
         ListItem { same: format!("task export {} --as {word}", task.id), ..item }
@@ -120,7 +120,7 @@ pub(in crate::console) fn export_screen(state: &State, shot: Shot, drawing: &Cel
     let title = format!("pilothouse: {}", state.focus.screen.word());
     let captioned = || {
         let (what, facts) = caption(state);
-        drawing.clone().captioned(&what, &facts)
+        drawing.clone().with_caption(&what, &facts)
     };
     let text = match shot {
         Shot::Svg => captioned().svg(&title, &palette),
@@ -140,9 +140,9 @@ fn caption(state: &State) -> (String, String) {
         None => state.at_hand().filter(|_| state.focus.screen != Screen::Metrics),
     };
     match (task, call) {
-        (Some(task), _) => (visible::told(task.cmd.trim()), format!("{}, {at}", task.word())),
+        (Some(task), _) => (visible::masked_line(task.cmd.trim()), format!("{}, {at}", task.word())),
         (None, Some(call)) => {
-            (visible::told(&call.asked), format!("{}, {at}", visible::one_line(&call.tool)))
+            (visible::masked_line(&call.asked), format!("{}, {at}", visible::one_line(&call.tool)))
         }
         (None, None) => (format!("pilothouse: {}", state.focus.screen.word()), at.to_string()),
     }
@@ -176,7 +176,7 @@ fn items(record: &CallRecord) -> Option<&[Value]> {
 }
 
 /// Returns the name of a format, as on the command line, and a description.
-fn told(form: ExportForm) -> (&'static str, &'static str) {
+fn describe_form(form: ExportForm) -> (&'static str, &'static str) {
     match form {
         ExportForm::Text => ("text", "What it printed, as text"),
         ExportForm::Ansi => ("ansi", "The same with its colours"),

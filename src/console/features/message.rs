@@ -87,7 +87,7 @@ impl MessageDialog {
         }
         let to = self.recipients().to_vec();
         let then = self.then.as_ref().map(|(task, kill, _)| stop_of(&task.id, *kill));
-        let said = FeatureReply::Say(self.delivery(state).said(&to));
+        let said = FeatureReply::Say(self.delivery(state).confirmation(&to));
         let tell = |agent| Effect::Ask(Act::Tell(text.clone()).on(Subject::Agent(agent)));
         Ok(to.into_iter().map(tell).chain(then).map(FeatureReply::Do).chain([said]).collect())
     }
@@ -115,7 +115,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &MessageDialog
     rows.extend([Vec::new(), foot]);
     let area = over_screen(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
     let title = format!("tell {}", visible::one_line(dialog.choice(dialog.at)));
-    let inside = painter.boxed(area, &title);
+    let inside = painter.draw_box(area, &title);
     painter.list(inside, rows, |_, row| (row, false));
     let label = [painter.prompt()];
     painter.editor(inside, u16::try_from(line).unwrap_or(0), &label, &dialog.editor, false, true);

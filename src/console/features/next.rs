@@ -34,7 +34,7 @@ pub(in crate::console) fn next_of(state: &State, action: Action) -> Option<Next>
         false => wait_rank(task),
     };
     // Including those folded into the row of another task of their batch.
-    let listed = state.listed();
+    let listed = state.list_rows();
     let tasks: Vec<&Arc<TaskView>> =
         listed.tasks.iter().filter_map(|at| state.view.snapshot.tasks.get(*at)).collect();
     let selected = state.list.selected.as_ref();

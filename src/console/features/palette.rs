@@ -19,7 +19,7 @@ pub(in crate::console) fn palette_items(
     let actions = Action::ALL.iter().filter(|action| !matches!(action, Action::Palette | Action::Choose));
     let mut items: Vec<ListItem> = actions.map(|action| action_item(state, *action, availability)).collect();
     items.extend(state.view.all_tasks().into_iter().map(|task| {
-        let what = visible::told(task.cmd.trim());
+        let what = visible::masked_line(task.cmd.trim());
         let item = ListItem::new(
             alias(task),
             format!("{}  {what}", task.status.as_str()),
@@ -99,7 +99,7 @@ pub(in crate::console) fn themes(state: &State) -> Chooser {
 /// Returns the list of messages, newest first.
 pub(in crate::console) fn messages(state: &State) -> Chooser {
     let zone = state.setup.zone.clone();
-    let items = state.toasts.said().iter().rev().map(|said| {
+    let items = state.toasts.history().iter().rev().map(|said| {
         let choice = said.call.map_or(ListChoice::Nothing, ListChoice::Call);
         let call = said.call.map(|seq| format!("  call {}", state.call_name(seq))).unwrap_or_default();
         let what = if said.is_error { "error" } else { "" };
@@ -122,7 +122,7 @@ pub(in crate::console) fn beside(state: &State, args: &str) -> Option<String> {
 /// here.
 fn agent_items(availability: Availability<'_>) -> impl Iterator<Item = ListItem> {
     let obstacle = availability(Action::Start).err().map(|why| why.to_string());
-    AgentProgram::routed().map(move |(agent, _)| {
+    AgentProgram::routed_programs().map(move |(agent, _)| {
         let (word, name) = (agent.as_str(), agent.profile().name);
         let about = format!("{name} in a pane, the commands of its own shell as tasks");
         let cmd = format!("pilothouse {word}");

@@ -34,7 +34,7 @@ pub struct LineMark {
 /// Returns the width of the longest source line in columns.
 pub fn source_columns(state: &State) -> u16 {
     let lines = state.program().into_iter().flat_map(|program| program.source.lines());
-    let longest = lines.map(|line| text::width(&shown(line))).max().unwrap_or(0);
+    let longest = lines.map(|line| text::width(&visible_line(line))).max().unwrap_or(0);
     u16::try_from(longest).unwrap_or(u16::MAX)
 }
 
@@ -51,7 +51,7 @@ pub fn program_top(state: &State, rows: usize) -> usize {
 }
 
 /// Returns a source line as displayed.
-pub fn shown(line: &str) -> String {
+pub fn visible_line(line: &str) -> String {
     visible::in_text(&mask(line)).into_owned()
 }
 
@@ -169,8 +169,8 @@ fn source_row(
         _ if is_comment => Role::Faint,
         _ => Role::Text,
     };
-    let line = shown(line);
-    let (before, line) = text::panned(&line, usize::from(painter.state.programs.pan));
+    let line = visible_line(line);
+    let (before, line) = text::split_at_column(&line, usize::from(painter.state.programs.pan));
     let more = if before.trim().is_empty() { " " } else { painter.glyphs().more[0] };
     let row = vec![
         piece(format!("{glyph} "), role),
@@ -188,8 +188,9 @@ fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     let (head, body) = cut_top(area, 1);
     let count = program.bindings.len();
     let mut title = vec![piece("values", Role::Title)];
-    title
-        .extend(painter.explained(Term::Values).into_iter().flat_map(|line| [piece("  ", Role::Text), line]));
+    title.extend(
+        painter.explanation(Term::Values).into_iter().flat_map(|line| [piece("  ", Role::Text), line]),
+    );
     painter.head(head, &title, &[piece(count.to_string(), Role::Faint)]);
     let mut rows = Vec::new();
     if let Some(error) = &program.error {
@@ -286,14 +287,14 @@ pub(in crate::console) fn strip(painter: &mut Painter<'_>, area: Rect) {
     let (role, word) =
         if at_work.is_some() { (Role::Running, "answer it yourself ") } else { (Role::Waiting, "answer ") };
     let glyph = painter.glyphs().states[if at_work.is_some() { 1 } else { 2 }];
-    let left = question.deadline.map(|deadline| format!("  {}", painter.left(deadline)));
+    let left = question.deadline.map(|deadline| format!("  {}", painter.time_left(deadline)));
     let mut tail = vec![piece(left.unwrap_or_default(), Role::Waiting)];
     tail.extend(painter.hint(painter.state.view_context(), Action::AnswerQuestion, word));
     let title = match at_work {
         Some(expected) => format!("{} is at work", visible::one_line(&expected.by)),
         None => questions::title(&question),
     };
-    let said = visible::told(question.text.trim());
+    let said = visible::masked_line(question.text.trim());
     let head = vec![piece(format!(" {glyph} {title}  "), role), piece(said, Role::Strong)];
     let room = usize::from(area.width.saturating_sub(columns(&tail) + 1));
     let head = painter.cut(&head, room);

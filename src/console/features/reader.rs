@@ -7,7 +7,7 @@ use crate::console::text::reading::ReaderView;
 use crate::console::text::{StyledPiece, count, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::console::widgets::text::{self, found};
+use crate::console::widgets::text::{self, highlight_matches};
 
 /// Wraps the reader's text for its area, and scrolls the current row into view.
 pub(in crate::console) fn lay_out_reader(reader: &mut ReaderView, layout: &Layout) {
@@ -31,7 +31,7 @@ pub(in crate::console) fn draw(
     painter.head(head, &[piece(reader.title.clone(), Role::Title)], &reader.facts);
     text::reading(painter, body, &reader.text, reader.text.top);
     if let Some(finding) = finding {
-        found(painter, body, &reader.text, finding);
+        highlight_matches(painter, body, &reader.text, finding);
     }
     if let Some(y) = reader.text.row_on_screen(reader.text.at) {
         let mark = piece(painter.glyphs().selected, Role::Accent);
@@ -40,7 +40,7 @@ pub(in crate::console) fn draw(
 }
 
 /// Describes the position in the text.
-pub(in crate::console) fn told(reader: &ReaderView) -> Vec<StyledPiece> {
+pub(in crate::console) fn position(reader: &ReaderView) -> Vec<StyledPiece> {
     let rows = reader.text.document.rows().len() as u64;
     let at = format!("line {} of {}", count((reader.text.at as u64 + 1).min(rows)), count(rows));
     let part = match reader.part_at() {

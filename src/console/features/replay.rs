@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 
 use crate::console::state::{
-    Pane, Reel, Replay, alias, command, cut_bottom, cut_top, told as fact_told, who,
+    Pane, Reel, Replay, actor_name, alias, command, cut_bottom, cut_top, fact_words,
 };
 use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
@@ -42,7 +42,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect, replay: &Replay) {
     painter.head(head, &title, &facts);
     if let Some((_, picture)) = &replay.screen {
         let pane = Pane { task: task.id.clone(), title: head, cells };
-        let pan = painter.state.panned(&pane);
+        let pan = painter.state.first_column(&pane);
         cells::cells(painter, pane.cells, picture, (picture.top(pane.cells.height), pan));
     }
     time_line(painter, line, replay, reel);
@@ -109,11 +109,11 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<StyledPiece
     let Some(note) = before.filter_map(|moment| moment.note.as_ref()).next() else {
         return vec![piece("y you, a agents, c scripts, s Pilothouse: what they did", Role::Faint)];
     };
-    let (what, details) = fact_told(&note.fact);
+    let (what, details) = fact_words(&note.fact);
     let bytes = note.fact.bytes().map(|bytes| format!("  {} bytes", count(bytes))).unwrap_or_default();
     vec![
         piece(format!("{}  ", painter.time(note.at)), Role::Faint),
-        piece(format!("{what} by {}", who(&note.actor)), role(&note.fact, Role::Strong)),
+        piece(format!("{what} by {}", actor_name(&note.actor)), role(&note.fact, Role::Strong)),
         piece(format!("{bytes}  {}", visible::one_line(&details)), Role::Faint),
     ]
 }

@@ -67,7 +67,7 @@ impl AllTasksSearch {
         let items = places.iter().zip(first..).map(|(place, at)| {
             let task = view.task(&place.task);
             let name = task.map(|task| alias(task)).unwrap_or_default();
-            let cmd = task.map(|task| visible::told(task.cmd.trim())).unwrap_or_default();
+            let cmd = task.map(|task| visible::masked_line(task.cmd.trim())).unwrap_or_default();
             ListItem {
                 same: cmd,
                 ..ListItem::new(

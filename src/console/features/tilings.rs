@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::state::tiles::{divided, list_apart};
+use crate::console::state::tiles::{fit_panes, list_apart};
 use crate::console::state::tiling::{ListPlace, Panes, Tiling};
 use crate::console::state::{ListChoice, State};
 use crate::console::widgets::{Chooser, ListItem, ListKind};
@@ -21,7 +21,7 @@ pub(in crate::console) fn layout_list(state: &State) -> Chooser {
 pub(in crate::console) fn layout_items(state: &State) -> Vec<ListItem> {
     let automatic = "As the size of the terminal suggests".to_owned();
     let automatic = std::iter::once(("automatic".to_owned(), automatic, None));
-    let tiled = Tiling::all().map(|tiling| (tiling.label(), tiling.about(), Some(tiling)));
+    let tiled = Tiling::variants().map(|tiling| (tiling.label(), tiling.about(), Some(tiling)));
     automatic
         .chain(tiled)
         .map(|(label, about, tiling)| {
@@ -38,7 +38,7 @@ fn layout_obstacle(state: &State, tiling: Tiling) -> Option<&'static str> {
     if tiling.list == ListPlace::Left && list.0.height < body.height {
         return Some("the window is too narrow");
     }
-    match divided(list.1, tiling.panes) {
+    match fit_panes(list.1, tiling.panes) {
         shown if shown == tiling.panes => None,
         Panes::TwoBeside | Panes::FourGrid => Some("the window is too low"),
         _ if matches!(tiling.panes, Panes::TwoBeside | Panes::FourGrid) => Some("the window is too narrow"),

@@ -6,14 +6,14 @@ use ratatui::layout::Rect;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::Layout;
 use crate::console::state::Term;
+use crate::console::state::actor_name;
 use crate::console::state::alias;
 use crate::console::state::cut_top;
+use crate::console::state::fact_words;
 use crate::console::state::needs;
 use crate::console::state::ports;
 use crate::console::state::rulings::ruling;
 use crate::console::state::short;
-use crate::console::state::told;
-use crate::console::state::who;
 use crate::console::text;
 use crate::console::text::StyledPiece;
 use crate::console::text::column;
@@ -21,7 +21,7 @@ use crate::console::text::count;
 use crate::console::text::piece;
 use crate::console::text::right;
 use crate::console::text::visible;
-use crate::console::text::wrapped;
+use crate::console::text::wrap_lines;
 use crate::console::theme::Role;
 use crate::console::widgets::DIALOG_COLUMNS;
 use crate::console::widgets::Painter;
@@ -41,7 +41,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     if layout.timeline.is_empty() {
         return;
     }
-    let Some(task) = state.selected() else { return };
+    let Some(task) = state.selected_task() else { return };
     let (head, body) = cut_top(layout.timeline, 1);
     let whose = state.list.filters.whose.as_ref().filter(|_| state.division.is_overall);
     let tasks =
@@ -54,7 +54,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     };
     let out = format!("{} bytes out", count(tasks().map(|task| task.output.bytes).sum()));
     let mut title = vec![piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
-    let lease = painter.explained(Term::Lease).filter(|_| state.has_lease_event());
+    let lease = painter.explanation(Term::Lease).filter(|_| state.has_lease_event());
     title.extend(lease.into_iter().flat_map(|line| [piece("  lease: ", Role::Faint), line]));
     let key = state.setup.keymap.key(state.view_context(), Action::Timeline).unwrap_or_default();
     let mut facts = vec![piece(out, Role::Faint)];
@@ -73,11 +73,11 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<StyledPiece> {
     let dots = painter.glyphs().cut;
     let role = role(&event.fact, Role::Text);
-    let (what, note) = told(&event.fact);
+    let (what, note) = fact_words(&event.fact);
     let by = if is_narrow {
         column(&short(&event.actor, 6, dots), 7, dots)
     } else {
-        column(&who(&event.actor), 12, dots)
+        column(&actor_name(&event.actor), 12, dots)
     };
     let bytes = event.fact.bytes().map(count).unwrap_or_default();
     let mut row = vec![piece(format!(" {}  ", painter.time(event.at)), Role::Faint)];
@@ -109,7 +109,7 @@ pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
     rows.push(Vec::new());
     for (name, fact) in facts(painter, task) {
-        let fact = wrapped(&[vec![piece(visible::one_line(&fact), Role::Text)]], FACT);
+        let fact = wrap_lines(&[vec![piece(visible::one_line(&fact), Role::Text)]], FACT);
         let names = std::iter::once(name).chain(std::iter::repeat(""));
         let name = |name| piece(column(name, NAME, ""), Role::Faint);
         rows.extend(names.zip(fact).map(|(at, row)| [vec![name(at)], row].concat()));
@@ -121,7 +121,7 @@ pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("started", started(painter, task))];
+    let mut facts = vec![("started", start_fact(painter, task))];
     let mut add = |name, fact: Option<String>| facts.extend(fact.map(|fact| (name, fact)));
     let call = painter.state.view.snapshot.calls.iter().find(|call| call.seq == task.call);
     add("allowed", call.and_then(|call| ruling(&painter.state.view, call)));
@@ -143,7 +143,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         "turn",
         task.lease
             .as_ref()
-            .map(|lease| format!("{} until {}", who(&lease.holder), painter.time(lease.until))),
+            .map(|lease| format!("{} until {}", actor_name(&lease.holder), painter.time(lease.until))),
     );
     add(
         "stop",
@@ -151,7 +151,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             let how = if stop.force { "KILL" } else { "TERM, then KILL" };
             let why =
                 stop.why.as_deref().map(|why| format!("; {}", visible::one_line(why))).unwrap_or_default();
-            format!("asked for by {} at {}: {how}{why}", who(&stop.by), painter.time(stop.at))
+            format!("asked for by {} at {}: {how}{why}", actor_name(&stop.by), painter.time(stop.at))
         }),
     );
     add("ceiling", task.ceiling.map(|hit| hit.to_string()));
@@ -164,8 +164,11 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             let how =
                 exit.map_or("no exit was seen".to_owned(), |exit| format!("{exit}, told by its task host"));
             let late = if ended.timed_out { "; its time was over" } else { "" };
-            let sent =
-                ended.signalled_by.as_ref().map(|by| format!("; sent by {}", who(by))).unwrap_or_default();
+            let sent = ended
+                .signalled_by
+                .as_ref()
+                .map(|by| format!("; sent by {}", actor_name(by)))
+                .unwrap_or_default();
             format!("{}: {how}{sent}{late}", painter.time(ended.at))
         }),
     );
@@ -213,12 +216,12 @@ fn changes_told(painter: &Painter<'_>, changes: &TreeChanges) -> String {
     parts.join("; ")
 }
 
-fn started(painter: &Painter<'_>, task: &TaskView) -> String {
+fn start_fact(painter: &Painter<'_>, task: &TaskView) -> String {
     let why = task.description.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let at = task.started_at.map_or_else(|| "not yet".to_owned(), |at| painter.time(at));
     let from = task.from_task.as_ref().map(|from| format!(" in {from}")).unwrap_or_default();
     let call = painter.state.call_name(task.call);
-    format!("{at}, call {call} of {}{from}{why}", who(&task.started_by))
+    format!("{at}, call {call} of {}{from}{why}", actor_name(&task.started_by))
 }
 
 fn output(painter: &Painter<'_>, task: &TaskView) -> String {

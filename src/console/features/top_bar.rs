@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::console::state::answers_no;
 use crate::console::text::{self, StyledPiece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, columns, joined};
+use crate::console::widgets::{Painter, columns, join_groups};
 use crate::envelope::Actor;
 use crate::model::{AgentActivity, AgentView, AgentWork, InputWait, TaskStatus, TaskView};
 
@@ -52,13 +52,13 @@ pub(in crate::console) fn right(
         groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
     }
     groups.extend(gate(painter));
-    groups.extend(permitted(painter));
+    groups.extend(permissions(painter));
     if painter.state.setup.is_root {
         groups.push(vec![piece("ROOT", Role::Strong)]);
     }
     if is_short {
         groups.push(vec![piece("", Role::Text)]);
-        return joined(groups, &gap);
+        return join_groups(groups, &gap);
     }
     groups.push(vec![piece("NO SANDBOX", Role::Faint)]);
     if width >= 100
@@ -82,7 +82,7 @@ pub(in crate::console) fn right(
     } else {
         groups.push(vec![piece("", Role::Text)]);
     }
-    joined(groups, &gap)
+    join_groups(groups, &gap)
 }
 
 /// Returns whether agents are paused, with the number of places unless it is everywhere, and how many calls are held.
@@ -99,7 +99,7 @@ pub(in crate::console) fn gate(painter: &Painter<'_>) -> Option<Vec<StyledPiece>
 }
 
 /// Returns what is permitted of agents' further prompts: how many permissions, and for how long the last of them.
-fn permitted(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
+fn permissions(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
     let state = painter.state;
     let permissions = &state.view.snapshot.permissions[..];
     let what = match permissions {
@@ -109,7 +109,7 @@ fn permitted(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
     };
     let is_turn = permissions.iter().any(|permission| permission.until.is_none());
     let last = permissions.iter().filter_map(|permission| permission.until).max().filter(|_| !is_turn);
-    let time = last.map_or_else(|| "this turn".to_owned(), |last| painter.left(last));
+    let time = last.map_or_else(|| "this turn".to_owned(), |last| painter.time_left(last));
     Some(vec![piece(format!("{what} {time}"), Role::Waiting)])
 }
 
@@ -136,12 +136,12 @@ pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<StyledPiece> {
         .into_iter()
         .filter(|(.., count)| *count > 0)
         .map(|(glyph, role, count)| vec![piece(format!("{glyph}{count}"), role)]);
-    joined(shown.collect(), &piece(" ", Role::Text))
+    join_groups(shown.collect(), &piece(" ", Role::Text))
 }
 
 /// Returns as many agents as fit, or else only their number.
 pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<StyledPiece> {
-    let (agents, listed) = (&painter.state.view.snapshot.agents, painter.state.listed());
+    let (agents, listed) = (&painter.state.view.snapshot.agents, painter.state.list_rows());
     if agents.is_empty() {
         let none = vec![piece("no agent yet", Role::Faint)];
         return if columns(&none) <= room { none } else { Vec::new() };
@@ -151,7 +151,7 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<St
     for shown in [everyone, |agent| agent.connected] {
         let each = agents.iter().zip(&listed.works).filter(|(agent, _)| shown(agent));
         let each: Vec<_> = each.map(|(agent, work)| one(painter, agent, *work)).collect();
-        let all = joined(each, &piece("  ", Role::Text));
+        let all = join_groups(each, &piece("  ", Role::Text));
         if columns(&all) > 0 && columns(&all) <= room {
             return all;
         }

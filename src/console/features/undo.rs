@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use crate::console::effect::{Effect, FeatureReply};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
-use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
+use crate::console::text::{StyledPiece, count, piece, visible, wrap_lines};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, has_been_read, places, scrolled, scrolled_rows};
+use crate::console::widgets::{Painter, has_been_read, places, scroll_by, scrolled_rows};
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.
@@ -80,7 +80,7 @@ impl UndoCard {
         if let Some(motion) = action.motion() {
             let rows = self.rows(state.outer.size);
             let shown = usize::from(places(state.outer.size, rows.len(), FOOT).1.height);
-            self.top = scrolled(self.top, motion, (rows.len(), shown));
+            self.top = scroll_by(self.top, motion, (rows.len(), shown));
             return None;
         }
         Some(match action {
@@ -108,7 +108,7 @@ impl UndoCard {
             lines.push(vec![piece("nothing to do", Role::Text)]);
         }
         lines.extend([Vec::new(), vec![piece(UndoReport::LIMITS, Role::Faint)]]);
-        wrapped(&lines, usize::from(places(size, 0, 0).1.width))
+        wrap_lines(&lines, usize::from(places(size, 0, 0).1.width))
     }
 }
 
@@ -121,7 +121,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
         true => format!("{verb} {name}: {}?", files(&card.report)),
         false => format!("{name} cannot be {done}; nothing was touched"),
     };
-    painter.boxed(whole, &title);
+    painter.draw_box(whole, &title);
     scrolled_rows(painter, (whole, text), &rows, card.top);
     let confirm = format!("{verb} all of it");
     let mut ways = vec![(Action::Confirm, &*confirm), (Action::Back, "leave it")];

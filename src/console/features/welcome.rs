@@ -35,14 +35,14 @@ pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
         rows.insert(3, vec![piece(" ".repeat(broad), Role::Text), found]);
     }
     if state.view.snapshot.gate.rules == 0 && !state.setup.is_fleet {
-        rows.extend([Vec::new(), unasked()]);
+        rows.extend([Vec::new(), no_rules()]);
     }
     let top = area.height.saturating_sub(rows.len() as u16) / 3;
     painter.rows(cut_top(inside, top).1, &rows);
 }
 
 /// Says that no rule asks about anything, and where there are some to begin with.
-fn unasked() -> Vec<StyledPiece> {
+fn no_rules() -> Vec<StyledPiece> {
     let [before, command, after] = ["No rules ask you first: ", STARTER_COMMAND, " offers some"];
     vec![piece(before, Role::Faint), piece(command, Role::Strong), piece(after, Role::Faint)]
 }

@@ -100,7 +100,7 @@ struct OperatorNews {
 
 impl OperatorNews {
     fn of(operator: &Operator) -> Self {
-        let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
+        let (mut snapshots, mut connected) = (operator.snapshot(), operator.link_state());
         // Both may have changed before anybody listened.
         snapshots.mark_changed();
         connected.mark_changed();
@@ -131,7 +131,7 @@ impl Driver {
     pub(in crate::console) async fn run(&mut self) -> Result<LoopEnd, ConsoleError> {
         match self.run_while_there().await {
             // The terminal was written to after it went away but before we were notified: also a hang-up.
-            Err(ConsoleError::Terminal(error)) if has_gone(&error) => Ok(self.gone()),
+            Err(ConsoleError::Terminal(error)) if has_gone(&error) => Ok(self.hangup_end()),
             ended => ended,
         }
     }
@@ -182,10 +182,10 @@ impl Driver {
             Ok(()) = snapshots.changed() => DriverEvent::Snapshot,
             Ok(()) = connected.changed(), if !is_lost => DriverEvent::Link,
             Some(Ok(next)) = self.next_runtime.join_next() => DriverEvent::NextRuntime(next),
-            Some(()) = self.stop.changed() => DriverEvent::StopRequest,
+            Some(()) = self.stop.next_request() => DriverEvent::StopRequest,
             Ok(()) = self.cues.changed() => DriverEvent::Msg(Msg::Cue(self.cues.borrow_and_update().clone())),
             () = changed.notified(), if is_open => DriverEvent::Screens,
-            () = self.source.watch.changed() => DriverEvent::Files,
+            () = self.source.watch.wait_for_change() => DriverEvent::Files,
             () = tokio::time::sleep_until(wake) => DriverEvent::Time,
         }
     }
@@ -194,7 +194,7 @@ impl Driver {
         let OperatorNews { snapshots, connected, .. } = news;
         let is_heard = matches!(event, DriverEvent::Heard(_));
         let msg = match event {
-            DriverEvent::Heard(Heard::Gone) => return Ok(Some(self.gone())),
+            DriverEvent::Heard(Heard::Gone) => return Ok(Some(self.hangup_end())),
             DriverEvent::Heard(Heard::Outer(outer)) => {
                 self.learn(&outer)?;
                 Msg::Colours(outer.default_colours())
@@ -203,14 +203,14 @@ impl Driver {
                 self.times.last_key = Some(self.clock.now().mono);
                 msg
             }
-            DriverEvent::Signal(asked) => return self.signalled(asked),
+            DriverEvent::Signal(asked) => return self.handle_signal(asked),
             DriverEvent::StopRequest => match self.stop.ask(self.clock.now().mono) {
                 Some(by) => Msg::StopAsked(by),
                 None => return Ok(None),
             },
             DriverEvent::Taken(taken) => {
                 taken.map_err(ConsoleError::Terminal)?;
-                self.app.taken();
+                self.app.mark_taken();
                 return Ok(None);
             }
             DriverEvent::Msg(Msg::Stopped) => return Ok(Some(LoopEnd::Left)),

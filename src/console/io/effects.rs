@@ -143,7 +143,7 @@ impl Effects {
     /// Writes text to a new file.
     pub(in crate::console) fn keep(&mut self, file: FileName, text: String) {
         let folder = self.folder.clone();
-        self.running.spawn_blocking(move || Some(files::told(folder.as_deref(), &file, Ok(text))));
+        self.running.spawn_blocking(move || Some(files::save(folder.as_deref(), &file, Ok(text))));
     }
 
     /// Exports a task's output to a new file; a recording includes what agents typed, where the call records
@@ -158,7 +158,7 @@ impl Effects {
             if let Err(error) = operator.copy_log(&made.task).await {
                 return Some(Msg::Failed(format!("copy the log of the task: {error}")));
             }
-            let make = move || Some(files::told(folder.as_deref(), &made.file, made.make(&records)));
+            let make = move || Some(files::save(folder.as_deref(), &made.file, made.make(&records)));
             match tokio::task::spawn_blocking(make).await {
                 Ok(msg) => msg,
                 Err(error) => Some(Msg::Failed(format!("make the file: {error}"))),
@@ -267,7 +267,7 @@ async fn shut_down(operator: &Operator) -> Msg {
 
 /// Waits until a started task appears in the snapshot, so that a `quit` right behind it counts the task.
 async fn is_listed(operator: &Operator, answer: &CallAnswer) {
-    let Some(task) = answer.started() else { return };
+    let Some(task) = answer.started_task() else { return };
     let mut snapshots = operator.snapshot();
     let listed = snapshots.wait_for(|snapshot| snapshot.tasks.iter().any(|known| known.id == task));
     // A lost runtime is reported elsewhere.

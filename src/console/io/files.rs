@@ -58,7 +58,7 @@ impl Made {
     /// # Errors
     /// When the log cannot be read.
     pub(in crate::console) fn make(&self, records: &[Arc<CallRecord>]) -> io::Result<String> {
-        let typed = records.iter().filter_map(|record| record.typed()).collect();
+        let typed = records.iter().filter_map(|record| record.typed_text()).collect();
         let Self { task, form, palette, .. } = self;
         let export = OutputExport {
             task,
@@ -72,7 +72,7 @@ impl Made {
 }
 
 /// Writes a file and reports the result.
-pub(in crate::console) fn told(folder: Option<&Path>, file: &FileName, text: io::Result<String>) -> Msg {
+pub(in crate::console) fn save(folder: Option<&Path>, file: &FileName, text: io::Result<String>) -> Msg {
     let Some(folder) = folder else { return Msg::Failed("there is no folder to write into".to_owned()) };
     let made = if folder.is_dir() { Ok(()) } else { files::create_folder(folder) };
     match made.and(text).and_then(|text| keep(folder, file, &text)) {

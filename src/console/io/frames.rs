@@ -100,9 +100,9 @@ impl Driver {
             return Ok(None);
         }
         let drawn = self.display.draw(&self.app).map_err(ConsoleError::Terminal)?;
-        self.app.sent();
+        self.app.mark_sent();
         if self.display.is_taken() {
-            self.app.taken();
+            self.app.mark_taken();
         }
         let after = self.clock.now();
         self.frames.add(after.mono.saturating_sub(now));

@@ -26,10 +26,10 @@ impl LoopEnd {
 }
 
 impl Driver {
-    pub(super) fn signalled(&mut self, asked: SignalRequest) -> Result<Option<LoopEnd>, ConsoleError> {
+    pub(super) fn handle_signal(&mut self, asked: SignalRequest) -> Result<Option<LoopEnd>, ConsoleError> {
         match asked {
             SignalRequest::End(code) => return Ok(Some(LoopEnd::Signal(code))),
-            SignalRequest::HangUp => return Ok(Some(self.gone())),
+            SignalRequest::HangUp => return Ok(Some(self.hangup_end())),
             SignalRequest::Resize => {
                 let at = self.clock.now().mono + RESIZING;
                 self.times.resize.get_or_insert(at);
@@ -61,7 +61,7 @@ impl Driver {
     }
 
     /// Returns how the loop ends when the terminal is gone.
-    pub(super) fn gone(&self) -> LoopEnd {
+    pub(super) fn hangup_end(&self) -> LoopEnd {
         let goes_on = self.source.options.outlives_terminal(self.app.state.setup.ui.on_hangup);
         if goes_on && !self.app.state.is_leaving { LoopEnd::Detached } else { LoopEnd::Gone }
     }

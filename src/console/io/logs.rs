@@ -76,13 +76,13 @@ impl Effects {
     }
 
     /// Reads the transcripts behind an answer.
-    pub(in crate::console) fn seen(
+    pub(in crate::console) fn read_coverage(
         &mut self,
         call: u64,
         shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>,
     ) {
         let known = shown.iter().filter_map(|(_, task)| task.clone()).collect();
-        self.read_logs(known, move || Some(Msg::Coverage(call, pages::seen(shown))));
+        self.read_logs(known, move || Some(Msg::Coverage(call, pages::read_coverage(shown))));
     }
 
     /// Searches a task's log.

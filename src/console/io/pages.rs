@@ -46,7 +46,7 @@ const PROMPT_BEGINS: &[u8] = b"\x1b]133;A";
 /// When the log cannot be read.
 pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> io::Result<PageView> {
     let log = StoredLog::open(task)?;
-    let history = log.history().reflowed();
+    let history = log.history().with_reflow();
     let lines = history.lines();
     let page = page(&history, anchor, size)?;
     let picture = Picture::of_page(&page);
@@ -88,7 +88,7 @@ pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> V
             .unwrap_or_default();
         // The last lines of a task are what people most often look for.
         places.extend(found.into_iter().rev().map(|(line, text)| {
-            let text = visible::told(text.trim()).chars().take(MOST_PLACE_CHARS).collect();
+            let text = visible::masked_line(text.trim()).chars().take(MOST_PLACE_CHARS).collect();
             FoundLine { task: task.id.clone(), line, text }
         }));
     }
@@ -224,11 +224,11 @@ fn page_with_on_top(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) ->
 fn page_before(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
     let mut lines = u64::from(size.rows());
     let mut first = line.saturating_sub(lines);
-    let mut page = history.page(first, Size::clamped(size.cols(), size.rows().saturating_mul(4)))?;
+    let mut page = history.page(first, Size::nearest(size.cols(), size.rows().saturating_mul(4)))?;
     while page.next_line < line && lines > 1 {
         lines /= 2;
         first = line.saturating_sub(lines);
-        page = history.page(first, Size::clamped(size.cols(), Size::MAX / 2))?;
+        page = history.page(first, Size::nearest(size.cols(), Size::MAX / 2))?;
     }
     let mut rows: Vec<_> = page.rows.into_iter().filter(|row| row.line < line).collect();
     let dropped = rows.len().saturating_sub(usize::from(size.rows()));
@@ -238,7 +238,9 @@ fn page_before(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::
 }
 
 /// Reads the streams that an answer shows. Blocking. If a command cannot be read, its result says why.
-pub(in crate::console) fn seen(shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>) -> Vec<CommandCoverage> {
+pub(in crate::console) fn read_coverage(
+    shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>,
+) -> Vec<CommandCoverage> {
     let mut room = MOST_SEEN;
     let told = shown.into_iter().map(|(CoveredCommand { name, task, streams }, known)| {
         let streams = match (&task, known) {
@@ -257,7 +259,7 @@ fn transcripts(
     room: &mut u64,
 ) -> Result<Vec<(CoveredStream, StreamTranscript)>, String> {
     let said = |error: crate::model::Error| error.to_string();
-    let output = StoredOutput::stored(task).map_err(said)?;
+    let output = StoredOutput::from_log(task).map_err(said)?;
     let mut read = Vec::new();
     for stream_shown in streams {
         let text = |to, room| output.all_now(stream_shown.stream, to, room).map_err(said);
@@ -320,7 +322,7 @@ impl Driver {
                 (shown, task)
             };
             let shown = shown.into_iter().map(known).collect();
-            return self.effects.seen(call, shown);
+            return self.effects.read_coverage(call, shown);
         }
         if let Effect::SearchAll(ticket, needle, tasks) = effect {
             let known = tasks.iter().filter_map(|id| self.app.state.view.task(id)).map(Arc::clone).collect();
@@ -369,7 +371,7 @@ mod tests {
         }
         let log = OpenLog::from(log);
         let history = LogHistory::new(&log, &[], ByteOrigin::Tty, Size::default());
-        let page = page(&history, anchor, Size::clamped(80, 20)).expect("reads");
+        let page = page(&history, anchor, Size::nearest(80, 20)).expect("reads");
         (page.first_line, page.rows.last().expect("rows").line)
     }
 

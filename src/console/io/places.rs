@@ -66,7 +66,7 @@ impl Effects {
 
     /// Lists this user's runtimes on this machine.
     pub(in crate::console) fn list_running(&mut self, locks: Option<Locks>) {
-        let all = move || Some(Msg::Running(RunningRuntime::all(&locks?)));
+        let all = move || Some(Msg::Running(RunningRuntime::list(&locks?)));
         self.running.spawn_blocking(all);
     }
 }

@@ -136,7 +136,7 @@ pub(in crate::console) async fn run(
 impl Teller {
     /// Runs until something ends the loop; returns the exit code.
     async fn listen(&mut self, mut snapshots: watch::Receiver<Arc<Snapshot>>) -> u8 {
-        let mut connected = self.operator.connected();
+        let mut connected = self.operator.link_state();
         connected.mark_changed();
         loop {
             let now = self.clock.now();
@@ -150,16 +150,16 @@ impl Teller {
                 PlainInput::Event(heard) => heard,
                 PlainInput::Signal(SignalRequest::End(130)) => PlainEvent::Interrupted,
                 PlainInput::Signal(SignalRequest::End(code)) => return code,
-                PlainInput::Signal(SignalRequest::HangUp) | PlainInput::Gone => return self.gone(),
+                PlainInput::Signal(SignalRequest::HangUp) | PlainInput::Gone => return self.handle_hangup(),
                 PlainInput::Taken(Ok(())) => {
-                    if let Some(code) = self.printed() {
+                    if let Some(code) = self.mark_printed() {
                         return code;
                     }
                     continue;
                 }
                 PlainInput::Taken(Err(_)) => return self.unread(),
                 PlainInput::Runtime(operator) => {
-                    (snapshots, connected) = (operator.snapshot(), operator.connected());
+                    (snapshots, connected) = (operator.snapshot(), operator.link_state());
                     connected.mark_changed();
                     self.operator = operator;
                     PlainEvent::NextRuntime(self.operator.of_others(&snapshots.borrow_and_update()))
@@ -189,7 +189,7 @@ impl Teller {
     }
 
     /// Handles the loss of the terminal; returns the exit code.
-    fn gone(&mut self) -> u8 {
+    fn handle_hangup(&mut self) -> u8 {
         if !self.options.outlives_terminal(self.on_hangup) || self.session.is_leaving {
             return 129;
         }
@@ -199,7 +199,7 @@ impl Teller {
 
     /// Handles the loss of whoever reads standard output; returns the exit code.
     fn unread(&mut self) -> u8 {
-        if self.is_terminal { self.gone() } else { UNREAD }
+        if self.is_terminal { self.handle_hangup() } else { UNREAD }
     }
 
     /// Waits until what was printed last has been taken: not for long by a terminal or after a signal, otherwise until a
@@ -239,7 +239,7 @@ impl Teller {
             biased;
             asked = self.signals.next() => PlainInput::Signal(asked),
             taken = self.output.flush(), if !has_printed => PlainInput::Taken(taken),
-            Some(()) = self.stop.changed() => PlainInput::StopRequest,
+            Some(()) = self.stop.next_request() => PlainInput::StopRequest,
             Some(read) = self.reading.join_next(), if goes_on => {
                 PlainInput::Event(read.ok().flatten().unwrap_or(PlainEvent::Time))
             }
@@ -301,7 +301,7 @@ impl Teller {
         for effect in effects {
             match effect {
                 PlainEffect::Say(line) => {
-                    said.push_str(&line.shown());
+                    said.push_str(&line.safe_text());
                     said.push('\n');
                 }
                 PlainEffect::Do(effect) => end = end.or(self.act(effect)),
@@ -322,7 +322,7 @@ impl Teller {
             return end;
         }
         match self.output.send(SafeText::lines(&said).as_bytes()) {
-            Ok(()) if self.output.is_empty() => end.or(self.printed()),
+            Ok(()) if self.output.is_empty() => end.or(self.mark_printed()),
             Ok(()) => end,
             Err(_) => Some(self.unread()),
         }
@@ -330,9 +330,9 @@ impl Teller {
 
     /// Records that everything has been printed, or how many lines have not; returns the exit code if that ends the
     /// console.
-    fn printed(&mut self) -> Option<u8> {
+    fn mark_printed(&mut self) -> Option<u8> {
         match std::mem::take(&mut self.left_out) {
-            0 => self.session.shown(self.clock.now().wall),
+            0 => self.session.mark_printed(self.clock.now().wall),
             lines => {
                 let effects = self.session.update(PlainEvent::LeftOut(lines), self.clock.now().wall);
                 return self.carry_out(effects);

@@ -18,7 +18,7 @@ type Reads = JoinSet<Option<PlainEvent>>;
 
 /// Reads the output of a task from an offset on.
 pub(super) fn output(reading: &mut Reads, operator: &Operator, task: &TaskId, from: u64, purpose: Purpose) {
-    let Some(task) = known(operator, task) else { return };
+    let Some(task) = known_task(operator, task) else { return };
     reading.spawn_blocking(move || match pages::since(&task, from, purpose) {
         Ok(reading) => Some(PlainEvent::Read(task.id.clone(), reading)),
         // A task that never started has no log.
@@ -30,7 +30,7 @@ pub(super) fn output(reading: &mut Reads, operator: &Operator, task: &TaskId, fr
 /// Reads the screen of a task; if the task has ended or the console shows a recording, reconstructs it from the log.
 pub(super) fn screen(reading: &mut Reads, operator: Operator, task: TaskId) {
     let is_past = |known: &Arc<TaskView>| operator.recording().is_some() || known.status.is_terminal();
-    if let Some(known) = known(&operator, &task).filter(is_past) {
+    if let Some(known) = known_task(&operator, &task).filter(is_past) {
         reading.spawn_blocking(move || {
             let screen = pages::last_screen(&known).or_else(|error| match error.kind() {
                 // A task that never started has no log.
@@ -58,6 +58,6 @@ pub(super) fn screen(reading: &mut Reads, operator: Operator, task: TaskId) {
     });
 }
 
-fn known(operator: &Operator, task: &TaskId) -> Option<Arc<TaskView>> {
+fn known_task(operator: &Operator, task: &TaskId) -> Option<Arc<TaskView>> {
     operator.snapshot().borrow().tasks.iter().find(|known| known.id == *task).cloned()
 }

@@ -105,7 +105,7 @@ fn read_person(
             (StdinRead::Gone, _) => return tell(StdinText::Gone),
             (read, at) => {
                 came_at = None;
-                if let Some((entered, at)) = splitter.collected().zip(at) {
+                if let Some((entered, at)) = splitter.take_lines().zip(at) {
                     tell(StdinText::Entered(entered, at))?;
                 }
                 if matches!(read, StdinRead::End) {

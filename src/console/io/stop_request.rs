@@ -32,7 +32,7 @@ impl PendingStop {
     }
 
     /// Waits for the next request; `None` if none can come any more. Cancellation-safe.
-    pub(super) async fn changed(&mut self) -> Option<()> {
+    pub(super) async fn next_request(&mut self) -> Option<()> {
         self.requests.changed().await.ok()
     }
 

@@ -158,7 +158,7 @@ impl KeyDecoder {
 
     /// Delivers as keys what might have been the rest of a torn sequence.
     fn typed_on(&mut self, held: &[u8]) -> Vec<TerminalInput> {
-        let torn = self.torn.take().and_then(|torn| torn.typed(held));
+        let torn = self.torn.take().and_then(|torn| torn.with_keys(held));
         let out = self.drain(held);
         self.torn = torn;
         out

@@ -113,7 +113,7 @@ pub struct Keymap {
 impl Keymap {
     /// Returns the default keymap.
     pub fn built_in() -> Self {
-        Self::layered(&[default_source()]).expect("the embedded keymap parses: a test reads it")
+        Self::of_sources(&[default_source()]).expect("the embedded keymap parses: a test reads it")
     }
 
     /// Reads a preset with the user's file on top.
@@ -134,7 +134,7 @@ impl Keymap {
             }
         }
         sources.extend(own.cloned());
-        Self::layered(&sources)
+        Self::of_sources(&sources)
     }
 
     /// Reads sources, each on top of the previous ones: an action has the keys of the last source that names
@@ -142,7 +142,7 @@ impl Keymap {
     ///
     /// # Errors
     /// When one names an unknown context, action or key, or when a key ends up with two meanings.
-    pub fn layered(sources: &[Source]) -> Result<Self, Faults> {
+    pub fn of_sources(sources: &[Source]) -> Result<Self, Faults> {
         let mut keymap = Self { bindings: BTreeMap::new(), is_ascii: false };
         let mut faults = Vec::new();
         for (at, source) in sources.iter().enumerate() {
@@ -232,14 +232,14 @@ impl Keymap {
 
     /// Returns the name of the first key bound to `action` in `context`.
     pub fn key(&self, context: KeyContext, action: Action) -> Option<String> {
-        self.keys(context).find(|(bound, _)| *bound == action).map(|(_, key)| self.spelled(key))
+        self.keys(context).find(|(bound, _)| *bound == action).map(|(_, key)| self.key_name(key))
     }
 
     /// Returns all actions of `context` with the names of their keys, in the order of help.
     pub fn list(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let mut found: BTreeMap<Action, Vec<String>> = BTreeMap::new();
         for (action, key) in self.keys(context) {
-            found.entry(action).or_default().push(self.spelled(key));
+            found.entry(action).or_default().push(self.key_name(key));
         }
         found.into_iter().collect()
     }
@@ -250,7 +250,7 @@ impl Keymap {
     }
 
     /// Returns the name of a key as this keymap spells it.
-    pub fn spelled(&self, key: KeyPress) -> String {
+    pub fn key_name(&self, key: KeyPress) -> String {
         let name = name(key);
         if !self.is_ascii {
             return name;
@@ -262,7 +262,7 @@ impl Keymap {
     /// Returns the keys that a context defines itself, without those of `observe`.
     pub fn own(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let rows = self.bindings.get(&context).into_iter().flatten();
-        let spelled = |binding: &KeyBinding| binding.keys.iter().map(|key| self.spelled(*key)).collect();
+        let spelled = |binding: &KeyBinding| binding.keys.iter().map(|key| self.key_name(*key)).collect();
         rows.map(|(action, binding)| (*action, spelled(binding))).collect()
     }
 }

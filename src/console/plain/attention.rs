@@ -8,7 +8,7 @@ use crate::console::features::approval::{RulePreview, UnfitRule, card, preview, 
 use crate::console::features::attention::item::AttentionSubject;
 use crate::console::features::question::QuestionDialog;
 use crate::console::msg;
-use crate::console::plain::line::{PlainLine, who};
+use crate::console::plain::line::{PlainLine, actor_name};
 use crate::console::plain::session::{DialogueStep, PlainEffect, PlainSession, PlainWord};
 use crate::console::plain::steps::{BACK, reply};
 use crate::console::plain::{calls, tasks};
@@ -111,7 +111,7 @@ impl PlainSession {
             return Ok(None);
         }
         let held = || self.snapshot.gate.held.iter();
-        let number = match calls::named(&self.snapshot, held().map(|held| held.call), word) {
+        let number = match calls::find_call(&self.snapshot, held().map(|held| held.call), word) {
             Ok(number) => number,
             Err(why) if word.starts_with("call ") => return Err(why),
             Err(_) => return Ok(None),
@@ -161,7 +161,7 @@ impl PlainSession {
             if line.trim().is_empty() {
                 return vec![PlainEffect::Hide(false), reply("left open")];
             }
-            let text = format!("that is no answer: {}", dialog.question.kind.expected());
+            let text = format!("that is no answer: {}", dialog.question.kind.answer_form());
             self.step = DialogueStep::Question(dialog);
             return vec![reply(text)];
         };
@@ -220,7 +220,7 @@ impl PlainSession {
 /// Returns everything to know before answering a question, and the possible answers.
 fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
     let mut lines = vec![PlainLine::reply(dialog.title())];
-    lines.extend(said(dialog.lines().into_iter().map(CardLine::whole)));
+    lines.extend(reply_lines(dialog.lines().into_iter().map(CardLine::whole)));
     if let QuestionKind::Choice { labels } = &dialog.question.kind {
         let label = |(number, label): (usize, &String)| PlainLine::reply(format!("{number} {label}"));
         lines.extend((1..).zip(labels).map(label));
@@ -250,7 +250,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
 /// Returns everything that a held call would run, and the possible answers.
 fn call_lines(held: &HeldCall, name: &str, zone: &TimeZone) -> Vec<PlainLine> {
     let mut lines = vec![PlainLine::reply(title(held, 1, 1, "..."))];
-    lines.extend(said(card::lines(held, name, zone).into_iter().map(CardLine::whole)));
+    lines.extend(reply_lines(card::lines(held, name, zone).into_iter().map(CardLine::whole)));
     lines.push(PlainLine::reply(format!(
         "answer {}; words behind deny are told to whoever called",
         call_words(held)
@@ -294,7 +294,7 @@ fn preview_lines(held: &HeldCall, preview: &Result<RulePreview, UnfitRule>) -> V
     match preview {
         Ok(preview) => {
             let mut lines: Vec<PlainLine> =
-                said(preview.rows(held, MOST_COLUMNS, "...").into_iter()).collect();
+                reply_lines(preview.rows(held, MOST_COLUMNS, "...").into_iter()).collect();
             lines.push(PlainLine::reply("answer wider yes to let it run so, or wider and other first words"));
             lines
         }
@@ -302,7 +302,7 @@ fn preview_lines(held: &HeldCall, preview: &Result<RulePreview, UnfitRule>) -> V
     }
 }
 
-fn said(rows: impl Iterator<Item = Vec<StyledPiece>>) -> impl Iterator<Item = PlainLine> {
+fn reply_lines(rows: impl Iterator<Item = Vec<StyledPiece>>) -> impl Iterator<Item = PlainLine> {
     let text = |row: Vec<StyledPiece>| row.into_iter().map(|piece| piece.text).collect::<String>();
     rows.map(text).filter(|text| !text.trim().is_empty()).map(PlainLine::reply)
 }
@@ -344,13 +344,13 @@ fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
 fn headline(snapshot: &Snapshot, waits: WaitingItem<'_>) -> Option<String> {
     Some(match waits {
         WaitingItem::Question(question) => {
-            let text = visible::told(question.text.trim());
+            let text = visible::masked_line(question.text.trim());
             format!("{}: {text}", questions::title(question).replacen("  ", " ", 1))
         }
         WaitingItem::Held(call) => {
-            let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
+            let cmd = call.commands.first().map(|first| visible::masked_line(&first.cmd)).unwrap_or_default();
             let name = call_name(&snapshot.places, call.call);
-            format!("call {name}: {} wants to run {cmd}", who(&call.actor))
+            format!("call {name}: {} wants to run {cmd}", actor_name(&call.actor))
         }
         WaitingItem::Input(task, waiting) => {
             format!("{} {}: {}", alias(task), words::needs(waiting), tasks::command(task))

@@ -1,7 +1,7 @@
 //! Calls by their names: `web-fix/12`, with one runtime `12`. What they are called is what can be written.
 
 use crate::console::msg;
-use crate::console::plain::line::who;
+use crate::console::plain::line::actor_name;
 use crate::console::plain::places;
 use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
@@ -18,7 +18,7 @@ impl PlainSession {
     pub(super) fn receipts(&self, rest: &str) -> Vec<PlainEffect> {
         let calls = &self.snapshot.calls;
         if !rest.trim().is_empty() {
-            return match named(&self.snapshot, calls.iter().map(|call| call.seq), rest) {
+            return match find_call(&self.snapshot, calls.iter().map(|call| call.seq), rest) {
                 Ok(seq) => vec![PlainEffect::Do(msg::Effect::Ask(Act::Record.on(Subject::Call(seq))))],
                 Err(why) => vec![reply(why)],
             };
@@ -32,8 +32,8 @@ impl PlainSession {
     fn told_of_call(&self, call: &CallSummary) -> String {
         let name = call_name(&self.snapshot.places, call.seq);
         let status = call.status.as_deref().unwrap_or("not answered yet");
-        let summary = visible::told(&call.summary);
-        format!("{name} {} {}, {status}: {summary}", who(&call.actor), call.tool)
+        let summary = visible::masked_line(&call.summary);
+        format!("{name} {} {}, {status}: {summary}", actor_name(&call.actor), call.tool)
     }
 }
 
@@ -42,7 +42,7 @@ impl PlainSession {
 ///
 /// # Errors
 /// What is wrong with it, as it is told.
-pub(super) fn named(
+pub(super) fn find_call(
     snapshot: &Snapshot,
     known: impl Iterator<Item = u64>,
     written: &str,

@@ -61,13 +61,13 @@ impl LineSplitter {
             return None;
         };
         let line: Vec<u8> = self.waiting.drain(..=at).collect();
-        Some(self.entered(&line[..at]))
+        Some(self.entered_line(&line[..at]))
     }
 
     /// Returns the last line, which has no end.
     pub fn rest(&mut self) -> Option<EnteredLine> {
         let line = std::mem::take(&mut self.waiting);
-        (!line.is_empty() || self.dropped > 0).then(|| self.entered(&line))
+        (!line.is_empty() || self.dropped > 0).then(|| self.entered_line(&line))
     }
 
     /// Collects the lines that have come, because more may come at once; tells whether there are any.
@@ -90,13 +90,13 @@ impl LineSplitter {
     }
 
     /// Returns what was collected.
-    pub fn collected(&mut self) -> Option<EnteredLine> {
+    pub fn take_lines(&mut self) -> Option<EnteredLine> {
         let first = self.first.take()?;
         let (lines, text) = (std::mem::take(&mut self.lines), self.text.take());
         Some(if lines == 1 { first } else { EnteredLine::Pasted { lines, text } })
     }
 
-    fn entered(&mut self, line: &[u8]) -> EnteredLine {
+    fn entered_line(&mut self, line: &[u8]) -> EnteredLine {
         let length = std::mem::take(&mut self.dropped) + line.len();
         if length > MOST_WRITTEN || self.is_terminal && length >= TERMINAL_LINE {
             return EnteredLine::TooLong(length);
@@ -107,7 +107,7 @@ impl LineSplitter {
 
 impl PlainSession {
     /// Handles what was entered, and was read at this time.
-    pub(super) fn entered(&mut self, entered: EnteredLine, at: Timestamp) -> Vec<PlainEffect> {
+    pub(super) fn handle_entry(&mut self, entered: EnteredLine, at: Timestamp) -> Vec<PlainEffect> {
         match entered {
             EnteredLine::Line(line) => self.line(&line, at),
             EnteredLine::TooLong(bytes) => match &mut self.step {
@@ -120,16 +120,16 @@ impl PlainSession {
                      than {TERMINAL_LINE}"
                 ))],
             },
-            EnteredLine::Pasted { lines, text } => self.pasted(lines, text.as_deref(), at),
+            EnteredLine::Pasted { lines, text } => self.handle_paste(lines, text.as_deref(), at),
         }
     }
 
     /// Handles lines that came at once: they go on with an answer of several lines, and are nothing else.
-    fn pasted(&mut self, lines: usize, text: Option<&str>, at: Timestamp) -> Vec<PlainEffect> {
+    fn handle_paste(&mut self, lines: usize, text: Option<&str>, at: Timestamp) -> Vec<PlainEffect> {
         if !matches!(self.step, DialogueStep::Lines(..)) {
             return vec![reply(format!("{lines} lines at once were not taken: write one line at a time"))];
         }
-        let Some(text) = text else { return self.entered(EnteredLine::TooLong(MOST_WRITTEN + 1), at) };
+        let Some(text) = text else { return self.handle_entry(EnteredLine::TooLong(MOST_WRITTEN + 1), at) };
         let mut rest = text.lines();
         let mut effects = Vec::new();
         while matches!(self.step, DialogueStep::Lines(..))
@@ -187,11 +187,11 @@ mod tests {
         let mut splitter = LineSplitter::new(true);
         splitter.add(b"yes\n");
         assert!(splitter.collect());
-        assert_eq!(splitter.collected(), Some(line("yes")));
+        assert_eq!(splitter.take_lines(), Some(line("yes")));
         splitter.add(b"yes\nno\nhalf");
         assert!(splitter.collect());
         assert_eq!(
-            splitter.collected(),
+            splitter.take_lines(),
             Some(EnteredLine::Pasted { lines: 2, text: Some("yes\nno\n".into()) })
         );
         for _ in 0..100_000 {
@@ -199,7 +199,7 @@ mod tests {
             splitter.collect();
         }
         assert!(splitter.text.is_none() && splitter.waiting.is_empty());
-        assert_eq!(splitter.collected(), Some(EnteredLine::Pasted { lines: 100_000, text: None }));
-        assert_eq!(splitter.collected(), None);
+        assert_eq!(splitter.take_lines(), Some(EnteredLine::Pasted { lines: 100_000, text: None }));
+        assert_eq!(splitter.take_lines(), None);
     }
 }

@@ -112,7 +112,7 @@ fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
             0 | 1 => String::new(),
             many => format!(" and {} more", many - 1),
         };
-        let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
+        let cmd = call.commands.first().map(|first| visible::masked_line(&first.cmd)).unwrap_or_default();
         let name = call_name(&after.places, call.call);
         let text = format!("wants to run: {cmd}{more}; call {name} needs approval");
         lines.push(PlainLine::by(&call.actor, text));
@@ -128,7 +128,7 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Plain
     }
     if before.is_some_and(|before| before.name != task.name) {
         let text = match &task.name {
-            Some(called) => format!("named {name} {}", visible::told(called)),
+            Some(called) => format!("named {name} {}", visible::masked_line(called)),
             None => format!("took its name from {name}"),
         };
         lines.push(PlainLine::by(&Actor::Operator, text));
@@ -173,13 +173,19 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
             says(&Actor::System, text);
         }
         TaskFact::Listening(listener) => {
-            let url =
-                listener.url.as_ref().map(|url| format!(" ({})", visible::told(url))).unwrap_or_default();
-            let text = format!("{name} is listening on {}{url}", visible::told(&listener.in_words()));
+            let url = listener
+                .url
+                .as_ref()
+                .map(|url| format!(" ({})", visible::masked_line(url)))
+                .unwrap_or_default();
+            let text = format!("{name} is listening on {}{url}", visible::masked_line(&listener.in_words()));
             says(&Actor::System, text);
         }
         TaskFact::Closed(at) => {
-            says(&Actor::System, format!("{name} no longer listens on {}", visible::told(&at.to_string())));
+            says(
+                &Actor::System,
+                format!("{name} no longer listens on {}", visible::masked_line(&at.to_string())),
+            );
         }
         TaskFact::End { .. } => says(
             &Actor::System,
@@ -203,7 +209,7 @@ fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     };
     for question in needed(after).iter().filter(|question| !knows(before, question.id.clone())) {
         let what = questions::title(question).replacen("  ", " ", 1);
-        let text = visible::told(question.text.trim());
+        let text = visible::masked_line(question.text.trim());
         lines.push(PlainLine::by(&question.asked_by, format!("asks {what}: {text}")));
     }
     for question in needed(before).iter().filter(|question| !knows(after, question.id.clone())) {
@@ -215,10 +221,10 @@ fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
 fn permissions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     let knows = |snapshot: &Snapshot, id| snapshot.permissions.iter().any(|known| known.question == id);
     for given in after.permissions.iter().filter(|given| !knows(before, given.question.clone())) {
-        lines.push(PlainLine::by(&Actor::Operator, format!("allowed {}", permission::named(given))));
+        lines.push(PlainLine::by(&Actor::Operator, format!("allowed {}", permission::describe(given))));
     }
     for over in before.permissions.iter().filter(|over| !knows(after, over.question.clone())) {
-        lines.push(PlainLine::system(format!("asked about again: {}", permission::named(over))));
+        lines.push(PlainLine::system(format!("asked about again: {}", permission::describe(over))));
     }
 }
 
@@ -231,7 +237,7 @@ fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
         let is_told = status == "error" || call.tool == "ExecCommandBatch" && status == "success";
         // The operator's own requests get their reply elsewhere.
         if is_told && call.actor != Actor::Operator {
-            let summary = visible::told(&call.summary);
+            let summary = visible::masked_line(&call.summary);
             let name = call_name(&after.places, call.seq);
             lines.push(PlainLine::by(&call.actor, format!("call {name} {status}: {summary}")));
         }
@@ -289,7 +295,7 @@ fn program_event(program: &ProgramView, event: ProgramEvent) -> String {
 fn source(program: &ProgramView, line: u32) -> String {
     let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let line = program.source.lines().nth(at).unwrap_or_default();
-    text::cut(&visible::told(line.trim()), MOST, "...")
+    text::cut(&visible::masked_line(line.trim()), MOST, "...")
 }
 
 fn name(program: &ProgramView) -> String {

@@ -8,7 +8,7 @@ use crate::console::state::{alias, stop_of};
 use crate::model::AgentView;
 
 impl PlainSession {
-    pub(super) fn left(&self, rest: &str) -> Vec<PlainEffect> {
+    pub(super) fn handle_left(&self, rest: &str) -> Vec<PlainEffect> {
         let agents = self.snapshot.agents.iter();
         let gone: Vec<&AgentView> =
             agents.filter(|agent| left_by(&self.snapshot, agent).next().is_some()).collect();
@@ -29,7 +29,7 @@ impl PlainSession {
     }
 
     fn left_list(&self, agent: &AgentView) -> Vec<PlainEffect> {
-        let tasks = left_by(&self.snapshot, agent).map(|task| reply(tasks::standing(task, self.now)));
+        let tasks = left_by(&self.snapshot, agent).map(|task| reply(tasks::state_line(task, self.now)));
         let head = format!("{} has gone; left end {} ends what it left:", agent.label, agent.label);
         std::iter::once(reply(head)).chain(tasks).collect()
     }

@@ -47,7 +47,7 @@ impl PlainLine {
 
 impl PlainLine {
     /// Returns it as printed.
-    pub fn shown(&self) -> SafeText {
+    pub fn safe_text(&self) -> SafeText {
         SafeText::line(&self.to_string())
     }
 }
@@ -56,7 +56,7 @@ impl fmt::Display for PlainLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event { by, text } => {
-                write!(f, "{}: {}", visible::one_line(&who(by)), visible::one_line(text))
+                write!(f, "{}: {}", visible::one_line(&actor_name(by)), visible::one_line(text))
             }
             Self::Output { task, text } => write!(f, "{task}: {}", visible::in_text(text)),
             Self::Reply(text) => f.write_str(&visible::one_line(text)),
@@ -65,7 +65,7 @@ impl fmt::Display for PlainLine {
 }
 
 /// Returns the displayed name of an actor.
-pub fn who(actor: &Actor) -> String {
+pub fn actor_name(actor: &Actor) -> String {
     match actor {
         Actor::Agent(label) => format!("agent {label}"),
         Actor::Cli => "script".to_owned(),

@@ -15,7 +15,7 @@ impl PlainSession {
         if is_known && !text.trim().is_empty() {
             let (agent, text) = (label.to_owned(), text.trim().to_owned());
             let to = std::slice::from_ref(&agent);
-            let said = MessageDelivery::of(&self.snapshot, to, None).said(to);
+            let said = MessageDelivery::of(&self.snapshot, to, None).confirmation(to);
             return vec![
                 reply(said),
                 PlainEffect::Do(msg::Effect::Ask(Act::Tell(text).on(Subject::Agent(agent)))),

@@ -40,7 +40,7 @@ impl PlainSession {
     pub(super) fn output(&mut self, task: &TaskId, reading: OutputReading) -> Vec<PlainEffect> {
         let Some(view) = self.task(task).cloned() else { return Vec::new() };
         if reading.purpose == Purpose::Watched {
-            return self.watched(task, &reading);
+            return self.scan_output(task, &reading);
         }
         let name = alias(&view);
         let said =

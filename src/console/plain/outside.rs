@@ -29,7 +29,7 @@ impl PlainSession {
         self.read.clear();
         let mut effects =
             vec![PlainEffect::Hide(false), say("attached to the next runtime of this workspace")];
-        effects.extend(self.standing().into_iter().map(PlainEffect::Say));
+        effects.extend(self.state_lines().into_iter().map(PlainEffect::Say));
         effects
     }
 

@@ -197,16 +197,16 @@ impl PlainSession {
             is_leaving: false,
             is_asked_to_stop: false,
         };
-        said.extend(session.standing());
+        said.extend(session.state_lines());
         said.extend(session.menu());
         (session, said.into_iter().map(PlainEffect::Say).collect())
     }
 
     /// Returns what runs and what waits now.
-    pub(super) fn standing(&self) -> Vec<PlainLine> {
+    pub(super) fn state_lines(&self) -> Vec<PlainLine> {
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal());
         let mut said: Vec<PlainLine> = programs.map(|program| program_runs(program)).collect();
-        said.extend(self.live().map(|task| PlainLine::system(tasks::standing(task, self.now))));
+        said.extend(self.live().map(|task| PlainLine::system(tasks::state_line(task, self.now))));
         let waiting = if self.about.recording.is_some() { Vec::new() } else { self.waiting() };
         said.extend(
             waiting.into_iter().map(|(.., text)| PlainLine::system(format!("waits for you: {text}"))),
@@ -218,7 +218,7 @@ impl PlainSession {
     pub fn update(&mut self, heard: PlainEvent, now: Timestamp) -> Vec<PlainEffect> {
         self.now = now;
         let mut effects = match heard {
-            PlainEvent::Entered(entered, at) => self.entered(entered, at),
+            PlainEvent::Entered(entered, at) => self.handle_entry(entered, at),
             PlainEvent::InputEnded => {
                 self.has_input = false;
                 vec![say("no more input: the console leaves when nothing runs")]
@@ -231,10 +231,10 @@ impl PlainSession {
             PlainEvent::StopAsked(by) => self.stop_asked(&by),
             PlainEvent::LeftOut(lines) => self.left_out(lines),
             PlainEvent::News(snapshot) => self.news(snapshot),
-            PlainEvent::Done(msg) => self.told(msg),
+            PlainEvent::Done(msg) => self.handle_result(msg),
             PlainEvent::Read(task, reading) => self.output(&task, reading),
             PlainEvent::Screen(task, screen) => self.screen(&task, screen),
-            PlainEvent::Interrupted => self.interrupted(),
+            PlainEvent::Interrupted => self.handle_interrupt(),
             PlainEvent::LinkLost if self.is_leaving => vec![PlainEffect::Leave],
             PlainEvent::LinkLost => self.link_lost(),
             PlainEvent::NextRuntime(snapshot) => self.next_runtime(snapshot),
@@ -248,7 +248,7 @@ impl PlainSession {
     }
 
     /// Records that everything to be printed has been printed, so it can have been read from now on.
-    pub fn shown(&mut self, now: Timestamp) {
+    pub fn mark_printed(&mut self, now: Timestamp) {
         match &mut self.step {
             DialogueStep::Question(dialog) => drop(dialog.reading.shown_at.get_or_insert(now)),
             DialogueStep::Held(word) => drop(word.shown.get_or_insert(now)),
@@ -292,7 +292,7 @@ impl PlainSession {
         if !self.is_busy() || self.now.duration_since(self.last_said) < HEARTBEAT {
             return Vec::new();
         }
-        let live: Vec<String> = self.live().map(|task| tasks::standing(task, self.now)).collect();
+        let live: Vec<String> = self.live().map(|task| tasks::state_line(task, self.now)).collect();
         let running = if live.is_empty() { "a program runs".to_owned() } else { live.join("; ") };
         let waits = match self.waiting().len() {
             0 => String::new(),
@@ -357,10 +357,10 @@ impl PlainSession {
         self.read.get(task).copied().unwrap_or(0)
     }
 
-    fn told(&mut self, msg: Msg) -> Vec<PlainEffect> {
+    fn handle_result(&mut self, msg: Msg) -> Vec<PlainEffect> {
         let reply = |text: String| vec![PlainEffect::Say(PlainLine::reply(text))];
         match msg {
-            Msg::Answered(answer) => match answer.told() {
+            Msg::Answered(answer) => match answer.summary() {
                 (why, true) => reply(format!("not done: {why}")),
                 // Its result is reported as news.
                 (_, false) => Vec::new(),
@@ -375,14 +375,14 @@ impl PlainSession {
                 lines.map(|line| PlainEffect::Say(PlainLine::reply(visible::in_text(&line)))).collect()
             }
             Msg::Stopped => vec![PlainEffect::Leave],
-            Msg::Usage(seen) => self.used(seen),
+            Msg::Usage(seen) => self.take_usage(seen),
             _ => Vec::new(),
         }
     }
 
     /// Handles Control-C: the first asks for confirmation, as in the drawn console; a second one, or one that
     /// no person can confirm, exits.
-    fn interrupted(&mut self) -> Vec<PlainEffect> {
+    fn handle_interrupt(&mut self) -> Vec<PlainEffect> {
         if matches!(self.step, DialogueStep::Quit) || !self.has_input || !self.about.is_person {
             return vec![PlainEffect::Leave];
         }

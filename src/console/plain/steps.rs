@@ -177,7 +177,7 @@ impl PlainSession {
             }
             Shared(Action::Start) => self.start(rest),
             Shared(Action::Places) => self.places(),
-            Shared(Action::LeftRunning) => self.left(rest),
+            Shared(Action::LeftRunning) => self.handle_left(rest),
             Shared(Action::Stop) => {
                 self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop)
             }
@@ -215,7 +215,7 @@ impl PlainSession {
         }
         let mut tasks: Vec<_> = self.snapshot.tasks.iter().collect();
         tasks.sort_by_key(|task| (task.status.is_terminal(), std::cmp::Reverse(task.number)));
-        tasks.into_iter().map(|task| reply(tasks::standing(task, self.now))).collect()
+        tasks.into_iter().map(|task| reply(tasks::state_line(task, self.now))).collect()
     }
 
     /// Acts on the named task, or on the only one that the action applies to.
@@ -234,7 +234,7 @@ impl PlainSession {
         match (task.cloned(), name) {
             (Some(task), _) if fits(&task) => act(self, &task),
             (Some(task), _) => {
-                vec![reply(format!("it cannot be done now: {}", tasks::standing(&task, self.now)))]
+                vec![reply(format!("it cannot be done now: {}", tasks::state_line(&task, self.now)))]
             }
             (None, Some(name)) => vec![reply(format!("there is no task {name:?}"))],
             (None, None) => {

@@ -1,6 +1,6 @@
 //! Descriptions of tasks: what one runs, its state, how it ended.
 
-use crate::console::plain::line::who;
+use crate::console::plain::line::actor_name;
 use crate::console::state::ports::ports;
 use crate::console::state::{alias, words};
 use crate::console::text::{self, visible};
@@ -15,12 +15,13 @@ const MOST: usize = 200;
 /// Returns what a task runs, on one line: its position in a batch and its name, if any, and its command.
 pub fn command(task: &TaskView) -> String {
     let place = task.item.map(|item| format!("item {} of {}, ", item.index, item.count)).unwrap_or_default();
-    let name = task.name.as_deref().map(|name| format!("{}, ", visible::told(name))).unwrap_or_default();
-    text::cut(&format!("{place}{name}{}", visible::told(task.cmd.trim())), MOST, "...")
+    let name =
+        task.name.as_deref().map(|name| format!("{}, ", visible::masked_line(name))).unwrap_or_default();
+    text::cut(&format!("{place}{name}{}", visible::masked_line(task.cmd.trim())), MOST, "...")
 }
 
 /// Returns the current state of a task, with its name and what it runs.
-pub fn standing(task: &TaskView, now: Timestamp) -> String {
+pub fn state_line(task: &TaskView, now: Timestamp) -> String {
     let state = match (task.end_clause(), &task.waiting, &task.queued) {
         (Some(end), ..) => end,
         (None, Some(waiting), _) => format!("{}, {}", task.status.as_str(), words::needs(waiting)),
@@ -32,7 +33,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
         _ => String::new(),
     };
     let listens = ports(task).map(|ports| format!(", listening on {ports}")).unwrap_or_default();
-    format!("{} {state}{age}{listens}, by {}: {}", alias(task), who(&task.started_by), command(task))
+    format!("{} {state}{age}{listens}, by {}: {}", alias(task), actor_name(&task.started_by), command(task))
 }
 
 /// Returns further facts about the end of a task: how long it ran, how much it printed, what it left behind.

@@ -36,7 +36,7 @@ impl PlainSession {
                 "{name} has no rule of its own; watch {name} with fail, 30 s, 90 % or a pattern behind it sets one"
             ))];
         }
-        match WatchRule::typed(text) {
+        match WatchRule::parse(text) {
             Ok(rule) => {
                 let says = visible::one_line(&rule.says()).into_owned();
                 self.watching.add(task, rule);
@@ -59,8 +59,9 @@ impl PlainSession {
             .map(|(task, from)| PlainEffect::Read(task.id.clone(), from, Purpose::Watched))
             .collect();
         effects.extend(self.say_watched());
-        self.usage
-            .want(self.watching.measured(&self.about.watch, &snapshot.tasks).into_iter().map(|task| &**task));
+        self.usage.want(
+            self.watching.measured_tasks(&self.about.watch, &snapshot.tasks).into_iter().map(|task| &**task),
+        );
         if self.usage.next().is_some_and(|at| at <= self.now) {
             let due = self.usage.due(self.now);
             effects.extend(due.map(|request| PlainEffect::Do(msg::Effect::Ask(request))));
@@ -69,16 +70,16 @@ impl PlainSession {
     }
 
     /// Applies the rules to output that was read for them.
-    pub(super) fn watched(&mut self, task: &TaskId, reading: &OutputReading) -> Vec<PlainEffect> {
+    pub(super) fn scan_output(&mut self, task: &TaskId, reading: &OutputReading) -> Vec<PlainEffect> {
         let Some(task) = self.task(task).cloned() else { return Vec::new() };
         let snapshot = self.snapshot.clone();
         let watched = WatchInput { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
-        self.watching.printed(watched, &task, (&reading.text, reading.next));
+        self.watching.scan_output(watched, &task, (&reading.text, reading.next));
         self.look()
     }
 
     /// Takes measurements of resource usage.
-    pub(super) fn used(&mut self, seen: Vec<TaskUsage>) -> Vec<PlainEffect> {
+    pub(super) fn take_usage(&mut self, seen: Vec<TaskUsage>) -> Vec<PlainEffect> {
         let snapshot = self.snapshot.clone();
         let bytes = |usage: &TaskUsage| {
             snapshot.tasks.iter().find(|task| task.id == usage.task).map_or(0, |task| task.output.bytes)
@@ -87,7 +88,7 @@ impl PlainSession {
         let _ = self.usage.take(self.now, seen.collect());
         self.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
         let watched = WatchInput { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
-        self.watching.used(watched, |task| self.usage.of(task).and_then(|used| used.cpu));
+        self.watching.record_usage(watched, |task| self.usage.of(task).and_then(|used| used.cpu));
         self.look()
     }
 

@@ -91,7 +91,7 @@ impl State {
     pub(in crate::console) fn select(&mut self, task: TaskId) {
         let holds = self.list.filters.holding();
         if let Some(hidden) = self.view.task(&task).filter(|task| !holds(task))
-            && self.selected().is_none_or(|selected| selected.id != task)
+            && self.selected_task().is_none_or(|selected| selected.id != task)
         {
             let name = names::alias(hidden);
             (self.list.filters, self.list.top) = (Filters::default(), 0);
@@ -155,7 +155,7 @@ impl State {
             (self.list.pointed, self.list.is_held) = (None, false);
         }
         let is_held = self.list.is_held || self.focus.screen == Screen::Focus || self.is_reading();
-        let has_target = self.selected().is_some() || self.batch_at_hand().is_some();
+        let has_target = self.selected_task().is_some() || self.batch_at_hand().is_some();
         if is_held && (has_target || self.agent_pointed_at().is_some()) {
             return;
         }
@@ -171,7 +171,7 @@ impl State {
         if let Some(waiter) = self.waiter_of(&holds).map(|task| task.id.clone()) {
             return self.select_within(waiter);
         }
-        let still_there = self.selected().is_some();
+        let still_there = self.selected_task().is_some();
         let matching = self.tasks().into_iter().filter(|task| holds(task));
         let newest = matching.min_by_key(|task| (task.status.is_terminal(), Reverse(names::born(task))));
         let newest = newest.map(|task| (task.id.clone(), !task.status.is_terminal()));

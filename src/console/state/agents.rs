@@ -5,7 +5,7 @@ use crate::console::text;
 use crate::envelope::Actor;
 
 /// Splits a label into the agent's own name and the number of an additional connection, if any: `claude#2`.
-pub(crate) fn parted(label: &str) -> (&str, Option<&str>) {
+pub(crate) fn split_label(label: &str) -> (&str, Option<&str>) {
     match label.rsplit_once('#') {
         Some((own, number)) if !own.is_empty() && number.parse::<u64>().is_ok() => (own, Some(number)),
         _ => (label, None),
@@ -15,7 +15,7 @@ pub(crate) fn parted(label: &str) -> (&str, Option<&str>) {
 /// Shortens a name to at most this many columns: its first word, plus the number of the connection if it has
 /// one.
 pub(crate) fn short_name(name: &str, most: usize, dots: &str) -> String {
-    let (own, number) = parted(name);
+    let (own, number) = split_label(name);
     let first = own.split(['-', ' ', '/']).find(|word| !word.is_empty()).unwrap_or(own);
     let Some(number) = number else { return text::cut(first, most, dots) };
     let mark = format!("#{number}");
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(short_name("ci", 6, "…"), "ci");
         assert_eq!(short_name("agent-#x", 6, "…"), "agent");
         assert_eq!(short_name("#9", 6, "…"), "#9");
-        assert_eq!(parted("claude#2"), ("claude", Some("2")));
-        assert_eq!(parted("c#sharp"), ("c#sharp", None));
+        assert_eq!(split_label("claude#2"), ("claude", Some("2")));
+        assert_eq!(split_label("c#sharp"), ("c#sharp", None));
     }
 }

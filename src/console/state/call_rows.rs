@@ -8,7 +8,7 @@ use crate::console::state::listing::filter::Filter;
 use crate::console::state::names::alias;
 use crate::console::state::rulings::{is_listed, ruling};
 use crate::console::state::view::View;
-use crate::console::state::words::{short_command, who};
+use crate::console::state::words::{actor_name, short_command};
 use crate::console::text::finding::FilterWords;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
@@ -120,7 +120,8 @@ fn is_same_poll(newer: &CallSummary, older: &CallSummary) -> bool {
 fn told_of(view: &View, call: &CallSummary) -> String {
     let task = task_of(view, call);
     let (_, ended) = outcome(view, call);
-    let mut told = vec![who(&call.actor), call.tool.clone(), call.asked.clone(), call.summary.clone(), ended];
+    let mut told =
+        vec![actor_name(&call.actor), call.tool.clone(), call.asked.clone(), call.summary.clone(), ended];
     told.extend(ruling(view, call));
     told.extend(matches!(call.end, Some(CallEnd::Refused(_))).then(|| "refused".to_owned()));
     told.extend(task.map(|task| alias(task)));
@@ -169,7 +170,7 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
         None => return (CallState::Running, String::new()),
         Some(ABANDONED) => return (CallState::Stopped, ABANDONED.to_owned()),
         Some("success") => {}
-        Some(_) => return refused(call.end.as_ref()),
+        Some(_) => return refusal_outcome(call.end.as_ref()),
     }
     match (&*call.tool, task_of(view, call)) {
         (BATCH, _) => {
@@ -181,7 +182,8 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
             TaskStatus::Completed => (CallState::Done, String::new()),
             TaskStatus::Cancelled | TaskStatus::Interrupted => (
                 CallState::Stopped,
-                task.denial().map_or_else(|| task.word().into_owned(), |note| denied(&visible::told(note))),
+                task.denial()
+                    .map_or_else(|| task.word().into_owned(), |note| denied(&visible::masked_line(note))),
             ),
             TaskStatus::Running if task.certain_wait().is_some() => {
                 (CallState::Waiting, task.word().into_owned())
@@ -196,9 +198,9 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
 
 /// Returns the outcome of a call of which nothing was run, in the words of who denied it, or else by the kind of error: its
 /// sentence is rarely short enough for a row.
-fn refused(end: Option<&CallEnd>) -> (CallState, String) {
+fn refusal_outcome(end: Option<&CallEnd>) -> (CallState, String) {
     match end {
-        Some(CallEnd::Denied(note)) => (CallState::Stopped, denied(&visible::told(note))),
+        Some(CallEnd::Denied(note)) => (CallState::Stopped, denied(&visible::masked_line(note))),
         Some(CallEnd::Refused(kind)) => (CallState::Failed, kind.as_str().replace('_', " ")),
         _ => (CallState::Failed, "refused".to_owned()),
     }
@@ -227,9 +229,9 @@ pub(crate) fn subject(view: &View, row: &CallRow<'_>) -> Vec<StyledPiece> {
         return short_command(item);
     }
     if let Some(task) = task_of(view, call).filter(|_| matches!(&*call.tool, COMMAND | SHELL_CALL)) {
-        return vec![piece(visible::told(task.cmd.trim()), Role::Text)];
+        return vec![piece(visible::masked_line(task.cmd.trim()), Role::Text)];
     }
-    let asked = visible::told(&call.asked);
+    let asked = visible::masked_line(&call.asked);
     let said = visible::one_line(&call.summary);
     let many = held_of(view, call).map(|held| held.commands.len()).filter(|many| *many > 1);
     let many = many.map(|many| piece(format!("{many} commands  "), Role::Text));
@@ -266,9 +268,17 @@ mod tests {
             (of_batch(items(1, 4).as_ref(), false), CallState::Failed, "1/4"),
             (of_batch(items(4, 4).as_ref(), true), CallState::Failed, "4/4"),
             (of_batch(None, false), CallState::Failed, ""),
-            (refused(Some(&CallEnd::Denied(String::new()))), CallState::Stopped, "denied"),
-            (refused(Some(&CallEnd::Denied("not now".into()))), CallState::Stopped, "denied: not now"),
-            (refused(Some(&CallEnd::Refused(ErrorKind::TaskNotFound))), CallState::Failed, "task not found"),
+            (refusal_outcome(Some(&CallEnd::Denied(String::new()))), CallState::Stopped, "denied"),
+            (
+                refusal_outcome(Some(&CallEnd::Denied("not now".into()))),
+                CallState::Stopped,
+                "denied: not now",
+            ),
+            (
+                refusal_outcome(Some(&CallEnd::Refused(ErrorKind::TaskNotFound))),
+                CallState::Failed,
+                "task not found",
+            ),
         ] {
             assert_eq!(found, (state, word.to_owned()));
         }

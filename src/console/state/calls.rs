@@ -16,7 +16,7 @@ pub enum Column {
 
 impl Column {
     /// Returns the column of the other text.
-    pub(crate) fn other(self) -> Self {
+    pub(crate) fn opposite(self) -> Self {
         if self == Self::Envelope { Self::Receipt } else { Self::Envelope }
     }
 }

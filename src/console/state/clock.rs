@@ -15,7 +15,7 @@ pub struct ConsoleClock {
 
 impl ConsoleClock {
     /// Returns the clock of a console that is opened now.
-    pub(super) fn opened(now: Timestamp) -> Self {
+    pub(super) fn new(now: Timestamp) -> Self {
         Self { now, opened: now, touched: None }
     }
 }

@@ -144,7 +144,7 @@ mod tests {
 
     /// Starts copying on a page ten columns wide.
     fn on_page(log: &str, rows: u16, top: u16, at: Spot) -> CopyMode {
-        let size = Size::clamped(10, rows);
+        let size = Size::nearest(10, rows);
         let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
         CopyMode::new(TaskId::from_random([1; 8]), Picture::of_page(&page), top, at)
     }

@@ -69,7 +69,7 @@ impl MessageDelivery {
     }
 
     /// Describes it once the message is sent.
-    pub(in crate::console) fn said(self, to: &[String]) -> String {
+    pub(in crate::console) fn confirmation(self, to: &[String]) -> String {
         let who = to.iter().map(|label| visible::one_line(label).into_owned()).collect::<Vec<_>>().join(", ");
         match self {
             Self::Answer => format!("{who} will read it with the next answer"),

@@ -70,12 +70,12 @@ impl KeyTarget {
     }
 
     /// Records that a frame has been drawn; the terminal may not have it yet.
-    pub(in crate::console) fn sent(&mut self) {
+    pub(in crate::console) fn mark_sent(&mut self) {
         self.sent.clone_from(&self.task);
     }
 
     /// Records that the terminal has the frame drawn last.
-    pub(in crate::console) fn taken(&mut self, now: Timestamp) {
+    pub(in crate::console) fn mark_taken(&mut self, now: Timestamp) {
         self.seen.clone_from(&self.sent);
         if let Some(arrival) = self.arrival.as_mut().filter(|_| self.seen == self.task) {
             arrival.shown_at.get_or_insert(now);
@@ -163,8 +163,8 @@ mod tests {
         target.note(Some(id(1)));
         target.changes_by_user(is_chosen);
         target.note(Some(id(2)));
-        target.sent();
-        target.taken(at(0));
+        target.mark_sent();
+        target.mark_taken(at(0));
         target
     }
 
@@ -173,8 +173,8 @@ mod tests {
         assert!(admits(&mut moved(true), Action::Stop, 1), "the user's own move");
         let mut first = KeyTarget::default();
         first.note(Some(id(1)));
-        first.sent();
-        first.taken(at(0));
+        first.mark_sent();
+        first.mark_taken(at(0));
         assert!(admits(&mut first, Action::Stop, 1), "there was none before that could have been meant");
         let mut target = moved(false);
         assert!(!admits(&mut target, Action::Input, 999));
@@ -192,10 +192,10 @@ mod tests {
         target.changes_by_user(true);
         target.note(Some(id(3)));
         assert!(!admits(&mut target, Action::Stop, 1), "the user's own move, not shown yet");
-        target.taken(at(2));
+        target.mark_taken(at(2));
         assert!(!admits(&mut target, Action::Stop, 3), "pressed again, but that frame was drawn before");
-        target.sent();
-        target.taken(at(4));
+        target.mark_sent();
+        target.mark_taken(at(4));
         assert!(admits(&mut target, Action::Stop, 5));
         assert!(!target.admits(Some(&id(2)), Action::Stop, at(6)), "the one before");
     }
@@ -205,11 +205,11 @@ mod tests {
         let mut target = moved(true);
         target.changes_by_user(false);
         target.note(Some(id(3)));
-        target.taken(at(100));
+        target.mark_taken(at(100));
         assert!(!admits(&mut target.clone(), Action::Input, 9_000), "that frame was drawn before");
-        target.sent();
-        target.taken(at(5_000));
-        target.taken(at(5_900));
+        target.mark_sent();
+        target.mark_taken(at(5_000));
+        target.mark_taken(at(5_900));
         assert!(!admits(&mut target.clone(), Action::Input, 5_999));
         assert!(admits(&mut target, Action::Input, 6_000));
     }

@@ -158,7 +158,7 @@ impl Layout {
         let body = layout.stage;
         layout.focus(state, body);
         let cells = cut_top(layout.stage, 1).1;
-        Size::clamped(cells.width, cells.height)
+        Size::nearest(cells.width, cells.height)
     }
 
     /// Lays out the program screen: the source above and what it runs below, with the values beside the
@@ -203,7 +203,7 @@ impl Layout {
     }
 
     pub(in crate::console) fn one_pane(&mut self, state: &State) {
-        if let Some(task) = state.selected() {
+        if let Some(task) = state.selected_task() {
             self.panes = vec![Pane::of(task.id.clone(), self.stage)];
         }
     }
@@ -255,7 +255,7 @@ impl Pane {
 
     /// Returns the size a task must have to fill the pane.
     pub fn size(&self) -> Size {
-        Size::clamped(self.cells.width, self.cells.height)
+        Size::nearest(self.cells.width, self.cells.height)
     }
 }
 

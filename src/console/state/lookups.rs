@@ -133,7 +133,7 @@ impl State {
             };
         }
         // Beside a task: what its agent was last told.
-        let task = self.selected()?;
+        let task = self.selected_task()?;
         // A batch answers for all its items at once, and shows its progress until then.
         if task.item.is_some() {
             return self.view.newest_calls().find(|call| call.seq == task.call);
@@ -151,13 +151,13 @@ impl State {
     /// Returns the tasks in screen order, one for each row of the list. Includes the selected task even if
     /// the filter no longer matches it: what the user is looking at never vanishes by itself.
     pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
-        let listed = self.listed();
+        let listed = self.list_rows();
         listed.rows.iter().filter_map(|row| self.task_in(row)).collect()
     }
 
     /// Returns the rows of the list that can be selected, in screen order.
     pub(crate) fn selectable(&self) -> Vec<SelectableRow<'_>> {
-        let listed = self.listed();
+        let listed = self.list_rows();
         let of = |row: &ListRow| match row {
             ListRow::Held(at) => self.view.snapshot.gate.held.get(*at).map(SelectableRow::Batch),
             ListRow::Agent(at) => self.view.snapshot.agents.get(*at).map(SelectableRow::Agent),
@@ -167,8 +167,8 @@ impl State {
     }
 
     /// Returns the selected task; none while a row is pointed at that is no task's, or if it has been cleared.
-    pub fn selected(&self) -> Option<&Arc<TaskView>> {
-        let is_listed = |id: &&TaskId| self.pointed().is_none() && !self.view.cleared.contains(*id);
+    pub fn selected_task(&self) -> Option<&Arc<TaskView>> {
+        let is_listed = |id: &&TaskId| self.pointed_row().is_none() && !self.view.cleared.contains(*id);
         self.list.selected.as_ref().filter(is_listed).and_then(|id| self.view.task(id))
     }
 
@@ -178,7 +178,7 @@ impl State {
     }
 
     /// Returns the row that is pointed at instead of a task.
-    fn pointed(&self) -> Option<&PointedRow> {
+    fn pointed_row(&self) -> Option<&PointedRow> {
         self.list.pointed.as_ref().filter(|_| self.focus.screen == Screen::Tasks)
     }
 
@@ -197,21 +197,21 @@ impl State {
 
     /// Returns the batch to approve that is pointed at in the list.
     pub fn batch_at_hand(&self) -> Option<&HeldCall> {
-        let PointedRow::Batch(ticket) = self.pointed()? else { return None };
+        let PointedRow::Batch(ticket) = self.pointed_row()? else { return None };
         self.view.snapshot.gate.held.iter().find(|held| held.ticket == *ticket)
     }
 
     /// Returns the agent that is pointed at in the list, as long as it has a row there.
     pub fn agent_pointed_at(&self) -> Option<&AgentView> {
-        let PointedRow::Agent(label) = self.pointed()? else { return None };
+        let PointedRow::Agent(label) = self.pointed_row()? else { return None };
         let agents = &self.view.snapshot.agents;
         let at = agents.iter().position(|agent| agent.label == *label)?;
-        agents.get(at).filter(|_| self.listed().rows.contains(&ListRow::Agent(at)))
+        agents.get(at).filter(|_| self.list_rows().rows.contains(&ListRow::Agent(at)))
     }
 
     /// Tells whether the row that is pointed at instead of a task is gone.
     pub(in crate::console) fn pointed_is_gone(&self) -> bool {
-        self.pointed().is_some_and(|row| *row != PointedRow::Nothing)
+        self.pointed_row().is_some_and(|row| *row != PointedRow::Nothing)
             && self.batch_at_hand().is_none()
             && self.agent_pointed_at().is_none()
     }
@@ -221,7 +221,7 @@ impl State {
     pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
         match self.focus.screen {
             Screen::Program => self.program_task().and_then(|id| self.view.task(&id)),
-            _ => self.selected(),
+            _ => self.selected_task(),
         }
     }
 
@@ -238,7 +238,7 @@ impl State {
             SelectableRow::Agent(agent) => {
                 self.agent_pointed_at().is_some_and(|pointed| pointed.label == agent.label)
             }
-            SelectableRow::Task(task) => self.selected().is_some_and(|selected| selected.id == task.id),
+            SelectableRow::Task(task) => self.selected_task().is_some_and(|selected| selected.id == task.id),
         }
     }
 
@@ -280,25 +280,25 @@ impl State {
     /// Tells whether somebody has held the input of the selected task.
     pub(in crate::console) fn has_lease_event(&self) -> bool {
         let is_lease = |fact: &TaskFact| matches!(fact, TaskFact::Lease);
-        self.selected().is_some_and(|task| task.events.iter().any(|event| is_lease(&event.fact)))
+        self.selected_task().is_some_and(|task| task.events.iter().any(|event| is_lease(&event.fact)))
     }
 
     /// Returns the first column that a pane shows: where it was panned to or, for a full-screen program, far
     /// enough to include the cursor.
-    pub(in crate::console) fn panned(&self, pane: &Pane) -> u16 {
+    pub(in crate::console) fn first_column(&self, pane: &Pane) -> u16 {
         let pan = if self.at_hand().is_some_and(|task| task.id == pane.task) { self.reading.pan } else { 0 };
         let is_still = self.reading.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
             || self.copying().is_some_and(|copying| copying.task == pane.task);
         let Some(picture) = self.view.pictures.get(&pane.task).filter(|_| pan == 0 && !is_still) else {
             return pan;
         };
-        picture.left(pane.cells.width)
+        picture.first_column(pane.cells.width)
     }
 
     /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
     /// first.
-    pub(crate) fn listed(&self) -> Arc<ListRows> {
-        self.list.listed(
+    pub(crate) fn list_rows(&self) -> Arc<ListRows> {
+        self.list.list_rows(
             (&self.view.snapshot, &self.view.cleared),
             self.focus.screen == Screen::Tasks,
             self.clock.now,
@@ -315,11 +315,11 @@ impl State {
 
     /// Returns the index of the selected row.
     pub(in crate::console) fn selected_row(&self) -> Option<usize> {
-        let (task, batch) = (self.selected(), self.batch_at_hand().map(|held| held.ticket));
+        let (task, batch) = (self.selected_task(), self.batch_at_hand().map(|held| held.ticket));
         let held = &self.view.snapshot.gate.held;
         let agent = self.agent_pointed_at().map(|agent| agent.label.as_str());
         let agents = &self.view.snapshot.agents;
-        self.listed().rows.iter().position(|row| match row {
+        self.list_rows().rows.iter().position(|row| match row {
             ListRow::Held(at) => batch.is_some() && held.get(*at).map(|held| held.ticket) == batch,
             ListRow::Agent(at) => agent.is_some() && agents.get(*at).map(|agent| &*agent.label) == agent,
             row => self.task_in(row).zip(task).is_some_and(|(one, task)| one.id == task.id),

@@ -112,7 +112,7 @@ pub use replay::{Reel, Replay};
 pub use search::{FoundLine, LogSearch, SearchOutcome, SearchQuery};
 pub use usage::Usages;
 pub use view::View;
-pub(super) use words::{command, last_sign, needs, short, told, who};
+pub(super) use words::{actor_name, command, fact_words, last_sign, needs, short};
 
 /// What the console knows and shows.
 #[derive(Debug, Clone)]
@@ -167,7 +167,7 @@ impl State {
         let mut state = Self {
             setup,
             outer: OuterTerminal::of_size(size),
-            clock: ConsoleClock::opened(now),
+            clock: ConsoleClock::new(now),
             view: View::new(snapshot),
             focus: Focus::default(),
             key_target: KeyTarget::default(),

@@ -162,7 +162,7 @@ impl Picture {
 
     /// Returns the first column shown in a pane this wide: 0, unless the cursor of a program on the alternate
     /// screen would be out of sight.
-    pub fn left(&self, pane_columns: u16) -> u16 {
+    pub fn first_column(&self, pane_columns: u16) -> u16 {
         let most = self.columns.saturating_sub(pane_columns);
         match self.own_cursor() {
             Some(cursor) if cursor.col >= pane_columns => (cursor.col - pane_columns / 2).min(most),
@@ -245,11 +245,11 @@ mod tests {
             "\x1b[?1049hother screen",
             "\x1b[?1049l",
         ];
-        let mut terminal = Terminal::new(Size::clamped(20, 5), ByteOrigin::of(true));
+        let mut terminal = Terminal::new(Size::nearest(20, 5), ByteOrigin::of(true));
         let mut picture = Picture::default();
         for (number, piece) in (1..).zip(pieces.into_iter().cycle().take(40)) {
             if number % 11 == 0 {
-                terminal.resize(Size::clamped(20 + number % 7, 5 + number % 3));
+                terminal.resize(Size::nearest(20 + number % 7, 5 + number % 3));
             }
             let _ = terminal.feed(piece.as_bytes());
             let screen = Contents::of(&terminal);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::console::state::{State, alias, who};
+use crate::console::state::{State, actor_name, alias};
 use crate::console::text::{age, visible};
 use crate::model::{Listener, PortHolder, TakenPort, TaskView};
 
@@ -73,7 +73,7 @@ fn is_here(state: &State, task: &TaskView) -> bool {
 fn holder(state: &State, one: &PortHolder, at: Timestamp) -> String {
     let name = holder_alias(state, one);
     let age = age(one.since, at).text;
-    format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), who(&one.by))
+    format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), actor_name(&one.by))
 }
 
 fn holder_alias(state: &State, one: &PortHolder) -> String {

@@ -34,7 +34,7 @@ pub fn in_brief(question: &Question) -> String {
 }
 
 fn brief(text: &str) -> String {
-    visible::told(&text[..text.floor_char_boundary(MOST_BRIEF)])
+    visible::masked_line(&text[..text.floor_char_boundary(MOST_BRIEF)])
 }
 
 /// Returns the name of whoever asks.

@@ -9,7 +9,7 @@ use crate::model::{CallRuling, CallSummary, TaskFact};
 
 /// Tells whether a call matches a filter by who let it be made.
 pub(in crate::console) fn is_listed(filter: RulingFilter, view: &View, call: &CallSummary) -> bool {
-    let ruling = || decided(view, call).map(|(by, _)| by);
+    let ruling = || decision(view, call).map(|(by, _)| by);
     match filter {
         RulingFilter::All => true,
         RulingFilter::Unasked => {
@@ -34,10 +34,10 @@ enum Decider {
 
 /// Says who let a call be made, or did not; nothing if that is not known.
 pub(in crate::console) fn ruling(view: &View, call: &CallSummary) -> Option<String> {
-    decided(view, call).map(|(_, words)| words)
+    decision(view, call).map(|(_, words)| words)
 }
 
-fn decided(view: &View, call: &CallSummary) -> Option<(Decider, String)> {
+fn decision(view: &View, call: &CallSummary) -> Option<(Decider, String)> {
     if !matches!(call.actor, Actor::Agent(_))
         || view.snapshot.gate.held.iter().any(|held| held.call == call.seq)
     {

@@ -130,7 +130,7 @@ mod tests {
     use crate::terminal::{ByteOrigin, LogHistory, Size};
 
     fn found(log: &str, needle: &str) -> Vec<(u16, Range<u16>)> {
-        let size = Size::clamped(10, 8);
+        let size = Size::nearest(10, 8);
         let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
         let rows = page.rows.iter().map(|row| row.line).collect();
         let picture = Picture::of_page(&page);

@@ -89,7 +89,7 @@ impl StageTask<'_> {
 
 /// Returns the task at each place. While `is_still`, because the user reads or types, places change only for those that
 /// claim one.
-pub(in crate::console) fn seated(
+pub(in crate::console) fn assign_seats(
     before: &[Option<TaskId>],
     tasks: &[StageTask<'_>],
     wishes: &SeatWishes,
@@ -111,7 +111,7 @@ pub(in crate::console) fn seated(
     }
     if !is_still {
         for task in newcomers(tasks, wishes, &seats) {
-            let Some(at) = free(&seats).or_else(|| yielded(&seats, &claims, task)) else { continue };
+            let Some(at) = free(&seats).or_else(|| yielded_seat(&seats, &claims, task)) else { continue };
             seats[at] = Some(task);
         }
     }
@@ -159,7 +159,7 @@ fn least(seats: &[Option<&StageTask<'_>>], claims: &[&StageTask<'_>]) -> Option<
 }
 
 /// Returns the place that the longest ended task gives up for this one.
-fn yielded(
+fn yielded_seat(
     seats: &[Option<&StageTask<'_>>],
     claims: &[&StageTask<'_>],
     task: &StageTask<'_>,
@@ -316,7 +316,7 @@ mod tests {
             for (second, (happening, is_still)) in happenings.into_iter().enumerate() {
                 apply(&mut tasks, &mut wishes, at(second), happening);
                 let there = stage_tasks(&tasks);
-                let seats = seated(&before, &there, &wishes, is_still);
+                let seats = assign_seats(&before, &there, &wishes, is_still);
                 let find = |id: &TaskId| there.iter().find(|task| task.id == id);
                 let taken: Vec<&StageTask<'_>> = seats.iter().flatten().filter_map(find).collect();
                 let has_seat = |task: &StageTask<'_>| taken.iter().any(|other| other.id == task.id);

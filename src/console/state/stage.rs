@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::seats::{SeatWishes, Stage, StageTask, TaskStage, seated};
+use crate::console::state::seats::{SeatWishes, Stage, StageTask, TaskStage, assign_seats};
 use crate::console::state::{PointedRow, State};
 use crate::envelope::TaskId;
 use crate::model::TaskView;
@@ -29,7 +29,7 @@ impl State {
         if stage.decided.as_ref() == Some(wishes) {
             return stage.seats.clone();
         }
-        seated(&stage.seats, &self.stage_tasks(), wishes, self.is_reading())
+        assign_seats(&stage.seats, &self.stage_tasks(), wishes, self.is_reading())
     }
 
     /// Decides again who has which place, if anything has happened that matters for it; `is_still` as in [`seated`].
@@ -42,7 +42,7 @@ impl State {
             return;
         }
         let tasks = self.stage_tasks();
-        let seats = seated(&self.division.stage.seats, &tasks, &wishes, is_still);
+        let seats = assign_seats(&self.division.stage.seats, &tasks, &wishes, is_still);
         let is_seated = |task: &&StageTask<'_>| seats.iter().flatten().any(|seat| seat == task.id);
         let until = tasks.iter().filter(is_seated).filter_map(|task| task.until).min();
         self.division.stage = Stage { seats, decided: Some(wishes), is_due: false, until };

@@ -67,18 +67,18 @@ impl State {
         if is_alone || self.division.is_zoomed {
             return None;
         }
-        let divided = self.divided(frame.stage);
+        let divided = self.tasks_division(frame.stage);
         Some(self.seat_wishes(divided.grid.room(), divided.fills))
     }
 
-    fn divided(&self, body: Rect) -> TasksDivision {
+    fn tasks_division(&self, body: Rect) -> TasksDivision {
         if let Some(Tiling { panes, list }) = self.division.tiling {
             let (list, stage) = list_apart(body, list, self.division.split);
-            let grid = divided(stage, panes).grid();
+            let grid = fit_panes(stage, panes).grid();
             return TasksDivision { list, stage, grid, fills: true, is_pressed: false };
         }
         let most = LIST_ROWS.max(body.height / 3).min(body.height / 2);
-        let rows = u16::try_from(self.listed().rows.len()).unwrap_or(u16::MAX).saturating_add(1);
+        let rows = u16::try_from(self.list_rows().rows.len()).unwrap_or(u16::MAX).saturating_add(1);
         let rows = rows.min(most).saturating_add_signed(self.division.split);
         let (list, stage) = cut_top(body, rows.clamp(3.min(most), (body.height * 2 / 3).max(most)));
         let (mut grid, least) = (automatic(body.width, body.height - most), body.height - most);
@@ -102,7 +102,7 @@ impl Layout {
         let has_match = state.list.pointed != Some(PointedRow::Nothing);
         if state.tasks().is_empty() && has_match {
             // Places and agents are listed even if there is no task; below the agents, it is said how to begin.
-            let rows = state.listed().rows.len();
+            let rows = state.list_rows().rows.len();
             if rows > 0 {
                 let rows = u16::try_from(rows + 1).ok().filter(|_| !state.is_fleet());
                 (self.list, self.stage) = cut_top(body, rows.unwrap_or(body.height));
@@ -115,7 +115,7 @@ impl Layout {
             }
             return self.one_pane(state);
         }
-        let TasksDivision { list, stage, mut grid, fills, is_pressed } = state.divided(body);
+        let TasksDivision { list, stage, mut grid, fills, is_pressed } = state.tasks_division(body);
         (self.list, self.stage) = (list, stage);
         if self.list.height == body.height {
             self.item_rows = 2;
@@ -173,13 +173,13 @@ fn automatic(width: u16, height: u16) -> StageGrid {
 }
 
 /// Returns the closest arrangement of panes that fits into an area, with each pane large enough to be read.
-pub(in crate::console) fn divided(area: Rect, wanted: Panes) -> Panes {
+pub(in crate::console) fn fit_panes(area: Rect, wanted: Panes) -> Panes {
     let is_wide = area.width > 2 * LEAST.0;
     let is_tall = |count: u16| area.height >= count * LEAST.1;
     match wanted {
-        Panes::TwoBeside | Panes::FourGrid if !is_wide => divided(area, Panes::TwoStacked),
-        Panes::FourGrid if !is_tall(2) => divided(area, Panes::TwoBeside),
-        Panes::FourStacked if !is_tall(4) => divided(area, Panes::TwoStacked),
+        Panes::TwoBeside | Panes::FourGrid if !is_wide => fit_panes(area, Panes::TwoStacked),
+        Panes::FourGrid if !is_tall(2) => fit_panes(area, Panes::TwoBeside),
+        Panes::FourStacked if !is_tall(4) => fit_panes(area, Panes::TwoStacked),
         Panes::TwoBeside if !is_tall(1) => Panes::One,
         Panes::TwoStacked if !is_tall(2) => Panes::One,
         fits => fits,

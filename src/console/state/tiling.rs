@@ -73,7 +73,7 @@ impl Panes {
 
 impl Tiling {
     /// Returns all possible layouts.
-    pub(in crate::console) fn all() -> impl Iterator<Item = Self> {
+    pub(in crate::console) fn variants() -> impl Iterator<Item = Self> {
         let places = [ListPlace::Top, ListPlace::Left].into_iter();
         places.flat_map(|list| Panes::VARIANTS.iter().map(move |panes| Self { panes: *panes, list }))
     }

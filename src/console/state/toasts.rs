@@ -95,7 +95,7 @@ impl Toasts {
     }
 
     /// Like [`Self::expire`], when a key was pressed.
-    pub fn pressed(&mut self, now: Timestamp) {
+    pub fn expire_on_key(&mut self, now: Timestamp) {
         self.shown.retain(|toast| !toast.is_about_key && toast.until.is_none_or(|until| until > now));
     }
 
@@ -110,7 +110,7 @@ impl Toasts {
     }
 
     /// Returns the message history, oldest first.
-    pub fn said(&self) -> &VecDeque<Toast> {
+    pub fn history(&self) -> &VecDeque<Toast> {
         &self.said
     }
 
@@ -151,8 +151,8 @@ mod tests {
         toasts.fail("refused", Some(7));
         toasts.decline("J does nothing here", start);
         assert_eq!(toasts.list().len(), 2);
-        toasts.pressed(start);
-        assert_eq!((toasts.list().len(), toasts.said().len()), (1, 1), "and it is no message to look up");
+        toasts.expire_on_key(start);
+        assert_eq!((toasts.list().len(), toasts.history().len()), (1, 1), "and it is no message to look up");
     }
 
     #[test]
@@ -160,10 +160,10 @@ mod tests {
         let mut toasts = Toasts::default();
         let start = Timestamp::UNIX_EPOCH;
         toasts.keep("another console", start);
-        toasts.pressed(start);
+        toasts.expire_on_key(start);
         let later = start.checked_add(SHOWN).expect("a time");
         assert!(!toasts.expire(later) && toasts.next().is_none());
-        toasts.pressed(later);
+        toasts.expire_on_key(later);
         assert_eq!(toasts.list(), []);
     }
 }

@@ -158,9 +158,9 @@ impl Usages {
         for (usage, bytes) in seen {
             let look = Look { at: now, cpu_ms: usage.tree.map(|tree| tree.cpu_ms), bytes };
             let before = self.of.remove(&usage.task);
-            let shown = before.as_ref().map(UsageSamples::shown);
+            let shown = before.as_ref().map(UsageSamples::shown_values);
             let used = UsageSamples::next(before, &usage, look);
-            is_new |= shown != Some(used.shown());
+            is_new |= shown != Some(used.shown_values());
             self.of.insert(usage.task, used);
         }
         // A task missing from the reply has just ended and will leave the list of live tasks by itself.
@@ -232,7 +232,7 @@ impl UsageSamples {
     }
 
     /// Returns what is displayed of it, with memory rounded as on screen.
-    fn shown(&self) -> Shown {
+    fn shown_values(&self) -> Shown {
         let memory = self.memory.map(|bytes| bytes >> 16);
         let process = |(usage, cpu): &(ProcessUsage, Option<u64>)| {
             (usage.pid, usage.command.clone(), *cpu, usage.memory_bytes >> 16)

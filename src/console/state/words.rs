@@ -19,11 +19,11 @@ pub(crate) fn last_sign(task: &TaskView) -> Timestamp {
 
 /// Returns the same in at most this many columns: an agent by the first word of its name, `claude`.
 pub(crate) fn short(actor: &Actor, most: usize, dots: &str) -> String {
-    short_name(&who(actor), most, dots)
+    short_name(&actor_name(actor), most, dots)
 }
 
 /// Returns the name of an actor from the user's point of view.
-pub(crate) fn who(actor: &Actor) -> String {
+pub(crate) fn actor_name(actor: &Actor) -> String {
     match actor {
         Actor::Agent(label) => visible::one_line(label).into_owned(),
         Actor::Cli => "cli".to_owned(),
@@ -34,19 +34,19 @@ pub(crate) fn who(actor: &Actor) -> String {
 
 /// Returns a task's command on one line, preceded by its position in its batch and its name, if it has them.
 pub(crate) fn command(task: &TaskView) -> Vec<StyledPiece> {
-    placed(task, "batch ")
+    placed_command(task, "batch ")
 }
 
 /// Returns the same for use where there is little room.
 pub(crate) fn short_command(task: &TaskView) -> Vec<StyledPiece> {
-    placed(task, "")
+    placed_command(task, "")
 }
 
-fn placed(task: &TaskView, word: &str) -> Vec<StyledPiece> {
+fn placed_command(task: &TaskView, word: &str) -> Vec<StyledPiece> {
     let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
-    let cmd = piece(visible::told(own_title(task).unwrap_or_else(|| title(task))), Role::Text);
+    let cmd = piece(visible::masked_line(own_title(task).unwrap_or_else(|| title(task))), Role::Text);
     let named = match &task.name {
-        Some(name) => vec![piece(format!("{}  ", visible::told(name)), Role::Strong), faint(cmd)],
+        Some(name) => vec![piece(format!("{}  ", visible::masked_line(name)), Role::Strong), faint(cmd)],
         None => vec![cmd],
     };
     place.into_iter().chain(named).collect()
@@ -63,7 +63,7 @@ fn own_title(task: &TaskView) -> Option<&str> {
 pub(crate) fn why(task: &TaskView) -> Vec<StyledPiece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
     let why = why.filter(|_| own_title(task).is_none());
-    why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
+    why.map(|why| piece(visible::masked_line(why), Role::Faint)).into_iter().collect()
 }
 
 fn faint(part: StyledPiece) -> StyledPiece {
@@ -86,7 +86,7 @@ pub(crate) fn wants(task: &TaskView, waiting: &InputWait) -> String {
 }
 
 /// Returns the word for an event of a task, and its details, as shown on screen; the record uses its own.
-pub(crate) fn told(fact: &TaskFact) -> (String, String) {
+pub(crate) fn fact_words(fact: &TaskFact) -> (String, String) {
     let word = fact.word().replace('_', " ");
     match fact {
         TaskFact::Promoted { kept: false } => ("moved".to_owned(), "to background".to_owned()),

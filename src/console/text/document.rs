@@ -63,7 +63,7 @@ impl WrappedText {
 
     /// Creates a document from a shortened JSON value, with a mark at each field that says what happened to
     /// it.
-    pub fn marked(value: &Value, marks: &ValueMarks<'_>) -> Self {
+    pub fn marked_json(value: &Value, marks: &ValueMarks<'_>) -> Self {
         let JsonLayout { lines, groups } = JsonLayout::of(value);
         let mut fates = Vec::new();
         tell_fates(&mut fates, value, Some(marks.whole));
@@ -99,7 +99,8 @@ impl WrappedText {
             let text = line.checked_sub(self.heads);
             let group = text.filter(|text| self.folded.contains(text)).and_then(|text| self.opening(text));
             let close = group.map_or(line, |group| group.lines.end() + self.heads);
-            let folded = group.zip(self.lines.get(close)).map(|(group, close)| group.folded(pieces, close));
+            let folded =
+                group.zip(self.lines.get(close)).map(|(group, close)| group.folded_line(pieces, close));
             let gutter = text.and_then(|text| self.gutter.get(text));
             let room = self.columns.saturating_sub(gutter.map_or(0, |gutter| width(&gutter.text))).max(1);
             let rows = wrap(folded.as_ref().unwrap_or(pieces), room).into_iter();
@@ -266,7 +267,7 @@ pub fn piece(text: impl Into<String>, role: Role) -> StyledPiece {
 }
 
 /// Returns lines wrapped to `columns`.
-pub fn wrapped(lines: &[Vec<StyledPiece>], columns: usize) -> Vec<Vec<StyledPiece>> {
+pub fn wrap_lines(lines: &[Vec<StyledPiece>], columns: usize) -> Vec<Vec<StyledPiece>> {
     lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect()
 }
 
@@ -387,7 +388,7 @@ mod tests {
         let whole = serde_json::json!({"a": "long text", "b": {"c": [1], "d": "x"}, "e": null, "f": false});
         let short = serde_json::json!({"a": "lo", "b": {"c": [1], "d": null}, "e": null, "f": true});
         let marks = ValueMarks { kept: "+", cut: "^", gone: "x", whole: &whole };
-        let mut document = WrappedText::marked(&short, &marks);
+        let mut document = WrappedText::marked_json(&short, &marks);
         document.wrap(80);
         let gutter: Vec<String> = shown(&document).iter().map(|row| row.chars().take(1).collect()).collect();
         assert_eq!(gutter.concat(), " ^  + x ++ ");

@@ -22,7 +22,7 @@ pub struct SearchText {
 impl SearchText {
     /// Creates a needle that is case-sensitive if it contains a capital letter.
     pub fn smart(text: &str) -> Self {
-        let typed = SearchPattern::typed(text);
+        let typed = SearchPattern::parse(text);
         let regex = |typed: SearchPattern| {
             RegexBuilder::new(&typed.expression).case_insensitive(typed.ignores_case).build().ok()
         };

@@ -41,7 +41,7 @@ impl JsonLayout {
                 let items: Vec<_> = items.iter().map(|value| (None, value)).collect();
                 self.write_group(&items, depth, ["[", "]"]);
             }
-            Value::String(text) => match unfolded(text) {
+            Value::String(text) => match text_lines(text) {
                 Some(lines) => {
                     let mark = if text.ends_with('\n') { "|" } else { "|-" };
                     self.push(mark.to_owned(), Role::Faint);
@@ -50,7 +50,7 @@ impl JsonLayout {
                         vec![piece(" ".repeat((depth + 1) * 2), Role::Text), piece(line, Role::Text)]
                     }));
                 }
-                None => self.push(quoted(text), Role::Text),
+                None => self.push(quote(text), Role::Text),
             },
             Value::Null => self.push("null".to_owned(), Role::Faint),
             Value::Object(_) => self.push("{}".to_owned(), Role::Faint),
@@ -65,11 +65,11 @@ impl JsonLayout {
         for (at, (key, value)) in items.iter().enumerate() {
             self.lines.push(vec![piece(" ".repeat((depth + 1) * 2), Role::Text)]);
             if let Some(key) = key {
-                self.push(quoted(key), Role::Name);
+                self.push(quote(key), Role::Name);
                 self.push(": ".to_owned(), Role::Faint);
             }
             self.write(value, depth + 1);
-            if at + 1 < items.len() && !matches!(value, Value::String(text) if unfolded(text).is_some()) {
+            if at + 1 < items.len() && !matches!(value, Value::String(text) if text_lines(text).is_some()) {
                 self.push(",".to_owned(), Role::Faint);
             }
         }
@@ -94,7 +94,7 @@ impl JsonLayout {
 
 impl Group {
     /// Returns the folded group as a single line, from its opening to its closing bracket.
-    pub(super) fn folded(&self, open: &[StyledPiece], close: &[StyledPiece]) -> Vec<StyledPiece> {
+    pub(super) fn folded_line(&self, open: &[StyledPiece], close: &[StyledPiece]) -> Vec<StyledPiece> {
         let close = close.iter().skip_while(|part| part.text.trim().is_empty()).cloned();
         let mut line = open.to_vec();
         line.push(piece("...", Role::Faint));
@@ -105,14 +105,14 @@ impl Group {
 }
 
 /// Returns the lines of a multi-line text, which is shown as printed rather than as a wall of `\n`.
-fn unfolded(text: &str) -> Option<impl Iterator<Item = &str>> {
+fn text_lines(text: &str) -> Option<impl Iterator<Item = &str>> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.contains('\n').then(|| text.split('\n'))
 }
 
 /// Returns how many lines a text takes up below the line of its key.
 pub(in crate::console) fn lines_below(text: &str) -> usize {
-    unfolded(text).map_or(0, Iterator::count)
+    text_lines(text).map_or(0, Iterator::count)
 }
 
 /// Returns a value as displayed, line by line.
@@ -121,7 +121,7 @@ pub(in crate::console) fn text(value: &Value) -> String {
     JsonLayout::of(value).lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let json = Value::from(text).to_string();
     visible::in_text(&json).into_owned()
 }

@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::clock::millis_between;
 pub use crate::envelope::units::{millis, size};
-pub use document::{StyledPiece, WrappedText, piece, wrapped};
+pub use document::{StyledPiece, WrappedText, piece, wrap_lines};
 
 /// Returns the width of `text` in columns.
 pub fn width(text: &str) -> usize {
@@ -66,7 +66,7 @@ pub fn prefix(text: &str, columns: usize) -> &str {
 }
 
 /// Splits `text` at a column: returns what precedes it, and the rest as it appears from there on.
-pub fn panned(text: &str, columns: usize) -> (&str, String) {
+pub fn split_at_column(text: &str, columns: usize) -> (&str, String) {
     let before = prefix(text, columns);
     let rest = &text[before.len()..];
     let Some(cluster) = rest.graphemes(true).next().filter(|_| width(before) < columns) else {

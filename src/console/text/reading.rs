@@ -30,12 +30,12 @@ impl ReaderText {
 
     /// Moves the current row; this many rows are shown.
     pub fn go(&mut self, motion: Motion, shown: usize) {
-        self.at = moved(self.at, motion, shown.saturating_sub(1).max(1), self.last());
+        self.at = move_by(self.at, motion, shown.saturating_sub(1).max(1), self.last());
     }
 
     /// Scrolls by a row, as the wheel does; the current row stays if it remains visible.
     pub fn roll(&mut self, motion: Motion, shown: usize) {
-        self.top = moved(self.top, motion, shown, (self.last() + 1).saturating_sub(shown));
+        self.top = move_by(self.top, motion, shown, (self.last() + 1).saturating_sub(shown));
         self.at = self.at.clamp(self.top, self.top + shown.saturating_sub(1));
     }
 
@@ -92,7 +92,7 @@ impl ReaderView {
 }
 
 /// Returns the position that an action leads to.
-pub(in crate::console) fn moved(at: usize, motion: Motion, page: usize, last: usize) -> usize {
+pub(in crate::console) fn move_by(at: usize, motion: Motion, page: usize, last: usize) -> usize {
     let to = match motion {
         Motion::Up => at.saturating_sub(1),
         Motion::Down => at.saturating_add(1),

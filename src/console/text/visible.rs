@@ -45,7 +45,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns user- or agent-supplied text about a task (its command, name or reason) on one line, with secrets
 /// masked.
-pub fn told(text: &str) -> String {
+pub fn masked_line(text: &str) -> String {
     one_line(&mask(text)).into_owned()
 }
 

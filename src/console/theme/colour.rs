@@ -68,7 +68,7 @@ impl Level {
     }
 
     /// Returns the level requested in the settings, or `None` if it depends on the terminal.
-    pub fn asked(color: config::ColorSetting) -> Option<Self> {
+    pub fn of_setting(color: config::ColorSetting) -> Option<Self> {
         match color {
             config::ColorSetting::Auto => None,
             config::ColorSetting::None => Some(Self::None),
@@ -85,7 +85,9 @@ impl Level {
             (Self::None, _) => Color::Reset,
             (Self::Many, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_of_256((red, green, blue))),
             (Self::Sixteen, Color::Rgb(red, green, blue)) => sixteen(nearest_of_16((red, green, blue))),
-            (Self::Sixteen, Color::Indexed(index)) if index >= 16 => sixteen(nearest_of_16(indexed(index))),
+            (Self::Sixteen, Color::Indexed(index)) if index >= 16 => {
+                sixteen(nearest_of_16(rgb_of_index(index)))
+            }
             (_, color) => color,
         }
     }
@@ -131,7 +133,7 @@ fn luminance((red, green, blue): Rgb) -> f64 {
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// Returns the RGB value of one of the 256 colours.
-fn indexed(index: u8) -> Rgb {
+fn rgb_of_index(index: u8) -> Rgb {
     match index {
         0..=15 => XTERM[usize::from(index)],
         16..=231 => {
@@ -154,11 +156,11 @@ fn distance((red, green, blue): Rgb, other: Rgb) -> u32 {
 
 fn nearest_of_256(color: Rgb) -> u8 {
     // The first sixteen are excluded, because they differ between terminals.
-    (16..=255).min_by_key(|index| distance(color, indexed(*index))).unwrap_or(16)
+    (16..=255).min_by_key(|index| distance(color, rgb_of_index(*index))).unwrap_or(16)
 }
 
 fn nearest_of_16(color: Rgb) -> u8 {
-    (0..16).min_by_key(|index| distance(color, indexed(*index))).unwrap_or(7)
+    (0..16).min_by_key(|index| distance(color, rgb_of_index(*index))).unwrap_or(7)
 }
 
 #[cfg(test)]

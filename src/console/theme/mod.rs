@@ -214,7 +214,7 @@ impl Preferences {
         });
         let theme_set = theme_set(config, (&settings, &theme), flags, capabilities, &mut faults);
         keymap.spell_out(theme_set.ascii);
-        let asked = Level::asked(flags.color.unwrap_or(settings.color));
+        let asked = Level::of_setting(flags.color.unwrap_or(settings.color));
         let ui = UiSettings {
             level: asked.unwrap_or(capabilities.level.max(Level::Sixteen)),
             mouse: flags.mouse.unwrap_or(settings.mouse),
@@ -296,7 +296,7 @@ fn theme_set(
         GlyphSet::Unicode => false,
         GlyphSet::Ascii => true,
     };
-    let colours = match Level::asked(asked).unwrap_or(capabilities.level) {
+    let colours = match Level::of_setting(asked).unwrap_or(capabilities.level) {
         _ if is_plain => Colours::None,
         Level::None | Level::Sixteen => Colours::Sixteen,
         Level::Many | Level::True => Colours::Named,

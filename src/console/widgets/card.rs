@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 
 use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::text::{StyledPiece, piece, visible, width, wrapped};
+use crate::console::text::{StyledPiece, piece, visible, width, wrap_lines};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, has_been_read, scrolled};
+use crate::console::widgets::{Painter, has_been_read, scroll_by};
 
 /// What stands before each further row of a fact: none begins where a fact does.
 const FURTHER: &str = "  ";
@@ -35,21 +35,21 @@ impl CardLine {
             let end = if at < last { "⏎" } else { "" };
             vec![piece(visible::one_line(line), Role::Strong), piece(end, Role::Faint)]
         };
-        lines.into_iter().enumerate().map(line).map(Self::marked).collect()
+        lines.into_iter().enumerate().map(line).map(Self::marked_fact).collect()
     }
 
     /// Returns the lines of another text that is not ours.
     pub(in crate::console) fn foreign(text: &str, role: Role) -> Vec<Self> {
         let lines = text.trim_end().split('\n');
-        lines.map(|line| Self::marked(vec![piece(visible::in_text(line), role)])).collect()
+        lines.map(|line| Self::marked_fact(vec![piece(visible::in_text(line), role)])).collect()
     }
 
-    fn marked(text: Vec<StyledPiece>) -> Self {
+    fn marked_fact(text: Vec<StyledPiece>) -> Self {
         Self { is_marked: true, ..Self::fact(text) }
     }
 
     /// Returns the same behind the number of its command, or behind as many blanks.
-    pub(in crate::console) fn numbered(self, number: String) -> Self {
+    pub(in crate::console) fn with_number(self, number: String) -> Self {
         Self { number, ..self }
     }
 
@@ -69,7 +69,7 @@ impl CardLine {
         };
         let text: usize = self.text.iter().map(|piece| width(&piece.text)).sum();
         let left = if text + width(&first) <= room { text } else { room.saturating_sub(width(&further)) };
-        let rows = wrapped(std::slice::from_ref(&self.text), left.max(1)).into_iter().enumerate();
+        let rows = wrap_lines(std::slice::from_ref(&self.text), left.max(1)).into_iter().enumerate();
         let before = |at| piece(if at == 0 { first.as_str() } else { further.as_str() }, Role::Faint);
         rows.map(|(at, row)| [vec![before(at)], row].concat()).collect()
     }
@@ -108,7 +108,7 @@ impl CardReading {
 
     /// Scrolls a text of so many rows, of which so many are shown.
     pub(in crate::console) fn scroll(&mut self, motion: Motion, size: (usize, usize)) {
-        self.top = scrolled(self.top, motion, size);
+        self.top = scroll_by(self.top, motion, size);
     }
 
     /// Tells whether the last row is among those shown.

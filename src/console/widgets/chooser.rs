@@ -9,7 +9,7 @@ use tui_input::Input as Editor;
 
 use crate::console::keys::Motion;
 use crate::console::state::{ListChoice, cut_top, stand};
-use crate::console::text::reading::moved;
+use crate::console::text::reading::move_by;
 use crate::console::text::{self, StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
@@ -158,7 +158,7 @@ impl Chooser {
 
     /// Moves the selection; a page has this many rows.
     pub fn go(&mut self, motion: Motion, page: usize) {
-        self.at = moved(self.at, motion, page.max(1), self.shown.len().saturating_sub(1));
+        self.at = move_by(self.at, motion, page.max(1), self.shown.len().saturating_sub(1));
     }
 
     /// Selects the item with this choice.
@@ -177,12 +177,12 @@ impl Chooser {
     }
 
     /// Returns the selected item.
-    pub fn selected(&self) -> Option<&ListItem> {
+    pub fn selected_item(&self) -> Option<&ListItem> {
         self.shown.get(self.at).and_then(|hit| self.items.get(hit.item))
     }
 
     /// Returns the matching items, best first, with the matching letters.
-    pub fn shown(&self) -> impl ExactSizeIterator<Item = (&ListItem, &Hit)> {
+    pub fn matching_items(&self) -> impl ExactSizeIterator<Item = (&ListItem, &Hit)> {
         self.shown.iter().map(|hit| (&self.items[hit.item], hit))
     }
 
@@ -190,7 +190,7 @@ impl Chooser {
     fn lines(&self) -> Vec<ListLine> {
         let mut lines = Vec::new();
         let mut under = None;
-        for (at, (item, _)) in self.shown().enumerate() {
+        for (at, (item, _)) in self.matching_items().enumerate() {
             let group = item.group.filter(|_| !self.is_filtered());
             lines.extend(group.filter(|_| group != under).map(ListLine::Heading));
             under = group;
@@ -247,7 +247,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     };
     let y = stand(screen.height).min(screen.height.saturating_sub(height));
     let area = Rect { x, y, width, height };
-    let inside = painter.boxed(area, &title(chooser));
+    let inside = painter.draw_box(area, &title(chooser));
     let (line, list) = cut_top(inside, 1);
     let mark = [piece(format!("{} ", painter.glyphs().selected), Role::Accent)];
     painter.editor(line, 0, &mark, &chooser.editor, false, false);
@@ -256,7 +256,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     }
     let list = cut_top(list, 1).1;
     let shown = usize::from(list.height);
-    let keys = chooser.shown().map(|(item, _)| text::width(&item.key)).max().unwrap_or(0);
+    let keys = chooser.matching_items().map(|(item, _)| text::width(&item.key)).max().unwrap_or(0);
     // The palette also lists tasks and calls: their long names must not push away the descriptions of
     // actions.
     let most = match chooser.kind {
@@ -265,7 +265,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     };
     let names = chooser.name_columns().min(most);
     let at = lines.iter().position(|line| *line == ListLine::Item(chooser.at)).unwrap_or(0);
-    let items: Vec<(&ListItem, &Hit)> = chooser.shown().collect();
+    let items: Vec<(&ListItem, &Hit)> = chooser.matching_items().collect();
     painter.tall_list(list, 1, lines.iter().skip((at + 1).saturating_sub(shown)), |painter, row, line| {
         let at = match line {
             ListLine::Heading(title) => {
@@ -298,7 +298,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
 }
 
 fn title(chooser: &Chooser) -> String {
-    let (shown, all) = (chooser.shown().len(), chooser.items.len());
+    let (shown, all) = (chooser.matching_items().len(), chooser.items.len());
     let name = match chooser.kind {
         ListKind::Help(panel) => return format!("help: {panel}"),
         ListKind::Palette => "all",
@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     fn names(chooser: &Chooser) -> Vec<&str> {
-        chooser.shown().map(|(item, _)| item.label.as_str()).collect()
+        chooser.matching_items().map(|(item, _)| item.label.as_str()).collect()
     }
 
     fn list(labels: &[(&str, &str)]) -> Chooser {
@@ -383,17 +383,17 @@ mod tests {
             ("stop-all", "Stop all tasks and quit"),
             ("quit", "Leave and stop nothing"),
         ]);
-        assert_eq!(chooser.shown().len(), 5);
+        assert_eq!(chooser.matching_items().len(), 5);
         chooser.editor = Editor::new("stop".into());
         chooser.filter();
         assert_eq!(names(&chooser), ["stop", "stop-all", "quit"]);
         chooser.editor = Editor::new(":shtsk".into());
         chooser.filter();
         assert_eq!(names(&chooser), ["show-tasks"]);
-        assert_eq!(chooser.shown().next().expect("one").1.letters, [0, 1, 5, 7, 8]);
+        assert_eq!(chooser.matching_items().next().expect("one").1.letters, [0, 1, 5, 7, 8]);
         chooser.editor = Editor::new("zzz".into());
         chooser.filter();
-        assert_eq!((names(&chooser).len(), chooser.selected()), (0, None));
+        assert_eq!((names(&chooser).len(), chooser.selected_item()), (0, None));
     }
 
     #[test]

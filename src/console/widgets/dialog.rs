@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{cut_bottom, inside, over_screen};
-use crate::console::text::reading::moved;
-use crate::console::text::{StyledPiece, piece, visible, wrapped};
+use crate::console::text::reading::move_by;
+use crate::console::text::{StyledPiece, piece, visible, wrap_lines};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{READING, TaskView};
@@ -28,8 +28,8 @@ pub(in crate::console) fn has_been_read(shown_at: Option<Timestamp>, now: Timest
 }
 
 /// Returns the first visible row of a text after a scrolling key.
-pub(in crate::console) fn scrolled(top: usize, motion: Motion, (rows, shown): (usize, usize)) -> usize {
-    moved(top, motion, shown.max(2) - 1, rows.saturating_sub(shown))
+pub(in crate::console) fn scroll_by(top: usize, motion: Motion, (rows, shown): (usize, usize)) -> usize {
+    move_by(top, motion, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
 /// Draws rows of a dialog from `top` on, and indicates on its frame how many are above and below: on no row of the text.
@@ -63,7 +63,7 @@ pub(in crate::console) fn dialog(
 ) {
     rows.extend([Vec::new(), painter.keys(context, keys)]);
     let area = over_screen(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
-    let inside = painter.boxed(area, title);
+    let inside = painter.draw_box(area, title);
     painter.list(inside, rows, |_, row| (row, false));
 }
 
@@ -74,8 +74,8 @@ pub(in crate::console) fn command_rows(
     width: u16,
     most: usize,
 ) -> Vec<Vec<StyledPiece>> {
-    let (shown, dots) = (visible::told(task.cmd.trim()), painter.glyphs().cut);
-    let mut rows = wrapped(&[vec![piece(shown, Role::Strong)]], usize::from(width));
+    let (shown, dots) = (visible::masked_line(task.cmd.trim()), painter.glyphs().cut);
+    let mut rows = wrap_lines(&[vec![piece(shown, Role::Strong)]], usize::from(width));
     if rows.len() > most {
         rows.truncate(most);
         rows.last_mut().into_iter().for_each(|last| last.push(piece(dots, Role::Faint)));

@@ -7,7 +7,7 @@ use crate::console::widgets::Painter;
 
 impl Painter<'_> {
     /// Returns the explanation of a term, unless it is known.
-    pub(in crate::console) fn explained(&mut self, term: Term) -> Option<StyledPiece> {
+    pub(in crate::console) fn explanation(&mut self, term: Term) -> Option<StyledPiece> {
         let met = *self.state.terms.met.get(&term)?;
         let until = met.checked_add(HINTED).ok()?;
         self.wake_at(until);

@@ -18,9 +18,9 @@ pub use card::CardReading;
 pub(super) use card::{CardLine, card_rows};
 pub use chooser::{Chooser, ListItem, ListKind};
 pub(super) use dialog::{
-    DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, scrolled, scrolled_rows,
+    DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, scroll_by, scrolled_rows,
 };
 pub use painter::FrameExtras;
 pub(super) use painter::Painter;
-pub(super) use pieces::{columns, joined};
+pub(super) use pieces::{columns, join_groups};
 pub(super) use task_state::{in_lane, role, usually};

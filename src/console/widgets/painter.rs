@@ -16,7 +16,7 @@ use crate::console::text::{self, StyledPiece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 use crate::console::widgets::cells::ShownScreen;
 use crate::console::widgets::pieces::cut;
-use crate::console::widgets::{columns, joined};
+use crate::console::widgets::{columns, join_groups};
 use crate::envelope::SafeText;
 use crate::model::AgentWork;
 use crate::terminal::CursorShape;
@@ -170,7 +170,7 @@ impl Painter<'_> {
     /// Returns the keys of a dialog.
     pub(crate) fn keys(&self, context: KeyContext, actions: &[(Action, &str)]) -> Vec<StyledPiece> {
         let keys = actions.iter().map(|(action, word)| self.key(context, *action, word));
-        joined(keys.collect(), &piece("   ", Role::Text))
+        join_groups(keys.collect(), &piece("   ", Role::Text))
     }
 
     /// Draws the header of an area: a rule with a title and, at its end, as many facts as fit.
@@ -245,7 +245,7 @@ impl Painter<'_> {
     }
 
     /// Draws an empty box with a title; returns its inside, with one column of padding at either side.
-    pub(crate) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
+    pub(crate) fn draw_box(&mut self, area: Rect, title: &str) -> Rect {
         // Clear a gap beside the box; if only little of a row would be left beyond it, clear that too, as it
         // would be noise.
         let screen = self.buf.area;
@@ -360,7 +360,7 @@ impl Painter<'_> {
     }
 
     /// Formats how much time is left: `29:10 left`, `until 12:34:00`.
-    pub(crate) fn left(&mut self, end: Timestamp) -> String {
+    pub(crate) fn time_left(&mut self, end: Timestamp) -> String {
         match self.is_still() {
             true => format!("until {}", self.time(end)),
             false => format!("{} left", self.waking(text::countdown(end, self.state.clock.now))),
@@ -395,5 +395,5 @@ impl Painter<'_> {
 
 fn joined_facts(facts: &[StyledPiece], painter: &Painter<'_>) -> Vec<StyledPiece> {
     let dot = piece(format!(" {} ", painter.glyphs().dot), Role::Rule);
-    joined(facts.iter().map(|fact| vec![fact.clone()]).collect(), &dot)
+    join_groups(facts.iter().map(|fact| vec![fact.clone()]).collect(), &dot)
 }

@@ -33,7 +33,7 @@ pub(crate) fn cut(pieces: &[StyledPiece], room: usize, mark: &str) -> Vec<Styled
 }
 
 /// Joins groups of pieces with a separator.
-pub(crate) fn joined(groups: Vec<Vec<StyledPiece>>, separator: &StyledPiece) -> Vec<StyledPiece> {
+pub(crate) fn join_groups(groups: Vec<Vec<StyledPiece>>, separator: &StyledPiece) -> Vec<StyledPiece> {
     let mut out = Vec::new();
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
         if !out.is_empty() {

@@ -8,7 +8,7 @@ use crate::console::widgets::Painter;
 use crate::model::{PlaceId, PlaceLink, TaskView};
 
 /// Describes the state of a place, unless it is the usual one.
-pub(in crate::console) fn standing(painter: &mut Painter<'_>, id: &PlaceId) -> Vec<StyledPiece> {
+pub(in crate::console) fn link_state(painter: &mut Painter<'_>, id: &PlaceId) -> Vec<StyledPiece> {
     let Some(place) = painter.state.place(id).cloned() else { return Vec::new() };
     let (told, role) = match &place.link {
         PlaceLink::Live => return Vec::new(),
@@ -26,7 +26,7 @@ pub(in crate::console) fn standing(painter: &mut Painter<'_>, id: &PlaceId) -> V
 /// Describes the state of a task's place, if what is shown of the task may be out of date.
 pub(in crate::console) fn stale(painter: &mut Painter<'_>, task: &TaskView) -> Vec<StyledPiece> {
     match task.place.as_ref().filter(|_| painter.state.is_stale(task)) {
-        Some(place) => standing(painter, &place.id),
+        Some(place) => link_state(painter, &place.id),
         None => Vec::new(),
     }
     .into_iter()

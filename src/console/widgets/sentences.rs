@@ -7,7 +7,7 @@ use crate::model::CallCost;
 
 /// Returns a line for each sentence about one command.
 pub(in crate::console) fn lines(sentences: &[String]) -> Vec<Vec<StyledPiece>> {
-    sentences.iter().map(|sentence| vec![said(sentence)]).collect()
+    sentences.iter().map(|sentence| vec![sentence_piece(sentence)]).collect()
 }
 
 /// Returns the same as facts of a card.
@@ -22,13 +22,13 @@ pub(in crate::console) fn line(sentences: &[String]) -> CardLine {
         if at > 0 {
             pieces.push(piece("; ", Role::Faint));
         }
-        pieces.push(said(sentence));
+        pieces.push(sentence_piece(sentence));
     }
     CardLine::fact(pieces)
 }
 
 /// Returns what has changed since it was first shown, if anything has.
-pub(in crate::console) fn changed(cost: &CallCost) -> Vec<CardLine> {
+pub(in crate::console) fn change_lines(cost: &CallCost) -> Vec<CardLine> {
     if cost.revision < 2 {
         return Vec::new();
     }
@@ -39,7 +39,7 @@ pub(in crate::console) fn changed(cost: &CallCost) -> Vec<CardLine> {
     std::iter::once(head).chain(gone).chain([Vec::new()]).map(CardLine::fact).collect()
 }
 
-fn said(sentence: &str) -> StyledPiece {
+fn sentence_piece(sentence: &str) -> StyledPiece {
     let is_cost = sentence != "no cost computed" && !sentence.starts_with("not known: ");
     let role = if is_cost { Role::Waiting } else { Role::Faint };
     piece(visible::one_line(sentence), role)

@@ -1,12 +1,12 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
 use crate::console::state::State;
+use crate::console::state::actor_name;
 use crate::console::state::alias;
 use crate::console::state::answers_no;
 use crate::console::state::last_sign;
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
-use crate::console::state::who;
 use crate::console::text;
 use crate::console::text::StyledPiece;
 use crate::console::text::piece;
@@ -47,7 +47,7 @@ impl Painter<'_> {
     }
 
     /// Returns the number of tasks by state.
-    pub(crate) fn counted(&self, counts: StateCounts) -> Vec<StyledPiece> {
+    pub(crate) fn state_counts(&self, counts: StateCounts) -> Vec<StyledPiece> {
         let states = self.glyphs().states;
         let StateCounts { live, waiting, failed, completed, .. } = counts;
         let mut row = Vec::new();
@@ -78,7 +78,7 @@ impl Painter<'_> {
                 return Some(piece(peak, Role::Failed));
             }
             if let Some(words) = task.denial() {
-                let words = visible::told(words.trim());
+                let words = visible::masked_line(words.trim());
                 return (!words.is_empty()).then(|| piece(words, Role::Cancelled));
             }
             if let Some(word) = ended.error_word() {
@@ -97,14 +97,14 @@ impl Painter<'_> {
             }
             return Some(match &stop.why {
                 Some(why) => piece(visible::one_line(why), Role::Faint),
-                None => piece(format!("by {}", who(&stop.by)), Role::Faint),
+                None => piece(format!("by {}", actor_name(&stop.by)), Role::Faint),
             });
         }
         if let Some(by) = task.ended.as_ref().and_then(|ended| ended.signalled_by.as_ref()) {
-            return Some(piece(format!("sent by {}", who(by)), Role::Faint));
+            return Some(piece(format!("sent by {}", actor_name(by)), Role::Faint));
         }
         if let Some((by, signal)) = task.signal_before_end() {
-            return Some(piece(format!("{} by {}", <&str>::from(signal), who(by)), Role::Faint));
+            return Some(piece(format!("{} by {}", <&str>::from(signal), actor_name(by)), Role::Faint));
         }
         if let Some(ports) = ports(task) {
             return Some(piece(ports, Role::Strong));
@@ -133,7 +133,7 @@ impl Painter<'_> {
 
 /// Describes a place in the queue of a lane: `lane build 2/2, behind t07`, and with `whole` what that one runs.
 pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait, whole: bool) -> String {
-    let told = wait.told(|id, number, cmd| {
+    let told = wait.describe(|id, number, cmd| {
         let name = state.view.task(id).map_or_else(|| format!("t{number:02}"), |task| alias(task));
         if whole { format!("{name} {cmd}") } else { name }
     });

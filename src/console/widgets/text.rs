@@ -10,7 +10,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 
 /// Highlights matches in reverse video, the current one bold and underlined too.
-pub(in crate::console) fn found(
+pub(in crate::console) fn highlight_matches(
     painter: &mut Painter<'_>,
     area: Rect,
     text: &ReaderText,

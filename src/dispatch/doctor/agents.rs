@@ -35,7 +35,7 @@ pub(super) struct InstalledAgent {
 }
 
 /// Finds the agents installed on this machine.
-pub(super) fn installed(host: &dyn Host) -> Vec<InstalledAgent> {
+pub(super) fn installed_agents(host: &dyn Host) -> Vec<InstalledAgent> {
     let installed = AgentProgram::ALL.iter().copied().filter_map(|agent| {
         let program = agent.profile().programs.iter().find_map(|name| on_path(host, name))?;
         Some(InstalledAgent { agent, program, named_in: agent.entry(host).map(|entry| entry.file) })

@@ -24,13 +24,13 @@ pub(super) async fn look(host: &dyn Host) -> Vec<DoctorFinding> {
             return vec![Folders.problem("workspace", failure.text(), fix)];
         }
     };
-    let mut all = vec![Folders.ok("workspace", shown(&places.workspace))];
+    let mut all = vec![Folders.ok("workspace", displayed_path(&places.workspace))];
     all.push(folder("runtime folder", &places.runtime_dir));
     all.push(folder("state folder", &places.state_dir));
     all.extend(room(&places));
     all.extend(rules(&places));
     all.push(runtime(host, &places).await);
-    all.extend(others(host).await);
+    all.extend(check_runtimes(host).await);
     all
 }
 
@@ -50,7 +50,7 @@ fn rules(places: &Places) -> Option<DoctorFinding> {
 }
 
 /// Checks whether more than one runtime answers for this workspace: agents and console would not meet.
-async fn others(host: &dyn Host) -> Option<DoctorFinding> {
+async fn check_runtimes(host: &dyn Host) -> Option<DoctorFinding> {
     let cwd = host.cwd().ok()?;
     let mut found = BTreeMap::new();
     for folder in host.runtime_dirs() {
@@ -63,7 +63,7 @@ async fn others(host: &dyn Host) -> Option<DoctorFinding> {
         return None;
     }
     let told: Vec<String> =
-        found.iter().map(|(pid, socket)| format!("pid {pid} at {}", shown(socket))).collect();
+        found.iter().map(|(pid, socket)| format!("pid {pid} at {}", displayed_path(socket))).collect();
     let pids: Vec<String> = found.keys().map(ToString::to_string).collect();
     let found = format!("{} runtimes serve this workspace: {}", pids.len(), told.join(", "));
     let fix = format!("end all but one: kill {}", pids.join(" or "));
@@ -78,14 +78,14 @@ fn folder(check: &'static str, path: &Path) -> DoctorFinding {
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing(check, path),
         Err(error) => {
-            let fix = format!("make {} readable for this user", shown(path));
-            Folders.problem(check, format!("{}: {error}", shown(path)), fix)
+            let fix = format!("make {} readable for this user", displayed_path(path));
+            Folders.problem(check, format!("{}: {error}", displayed_path(path)), fix)
         }
     }
 }
 
 fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u32) -> DoctorFinding {
-    let path = shown(path);
+    let path = displayed_path(path);
     let (found, fix) = match (is_dir, is_mine) {
         (false, _) => (format!("{path} is not a folder"), format!("mv {path} {path}.old")),
         (_, false) => (format!("{path} belongs to another user"), format!("chown $(id -u) {path}")),
@@ -102,12 +102,13 @@ fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u3
 
 fn missing(check: &'static str, path: &Path) -> DoctorFinding {
     let standing = path.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
-    let found = format!("{}: does not exist yet, created when needed", shown(path));
+    let found = format!("{}: does not exist yet, created when needed", displayed_path(path));
     if rustix::fs::access(standing, rustix::fs::Access::WRITE_OK).is_ok() {
         return Folders.ok(check, found);
     }
-    let found = format!("{}: cannot be created, {} is not writable", shown(path), shown(standing));
-    Folders.problem(check, found, format!("chmod u+w {}", shown(standing)))
+    let found =
+        format!("{}: cannot be created, {} is not writable", displayed_path(path), displayed_path(standing));
+    Folders.problem(check, found, format!("chmod u+w {}", displayed_path(standing)))
 }
 
 fn room(places: &Places) -> Option<DoctorFinding> {
@@ -117,7 +118,7 @@ fn room(places: &Places) -> Option<DoctorFinding> {
     let found = format!("{} free", size(free));
     Some(if free < FREE_BYTES.max(all / 100) {
         let found = format!("{found}: too little to start tasks");
-        Folders.problem("disk", found, format!("free up space on the disk of {}", shown(standing)))
+        Folders.problem("disk", found, format!("free up space on the disk of {}", displayed_path(standing)))
     } else {
         Folders.ok("disk", found)
     })
@@ -129,7 +130,7 @@ async fn runtime(host: &dyn Host, places: &Places) -> DoctorFinding {
         return Folders.problem(check, "the working directory is gone", "cd to another directory");
     };
     match Scripts::dial(&places.agent_socket(), cwd).await {
-        Ok(_) => Folders.ok(check, format!("serves at {}", shown(&places.agent_socket()))),
+        Ok(_) => Folders.ok(check, format!("serves at {}", displayed_path(&places.agent_socket()))),
         Err(Error::NoRuntime { .. }) => Folders.ok(check, "none running; the console or an agent starts one"),
         Err(error) => {
             let fix = "pilothouse serve --stop, then start it again with one version of the program";
@@ -138,7 +139,7 @@ async fn runtime(host: &dyn Host, places: &Places) -> DoctorFinding {
     }
 }
 
-fn shown(path: &Path) -> String {
+fn displayed_path(path: &Path) -> String {
     path.display().to_string()
 }
 

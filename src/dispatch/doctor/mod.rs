@@ -73,7 +73,7 @@ impl LocalCommand for Doctor {
             findings.extend(lanes::look(&places).await);
         }
         findings.extend(folders::look(&*cx.host).await);
-        findings.extend(agents::findings(&agents::installed(&*cx.host)));
+        findings.extend(agents::findings(&agents::installed_agents(&*cx.host)));
         Ok(DoctorOutput::of(findings))
     }
 

@@ -53,7 +53,7 @@ impl ParsedLine {
 /// Parses a line without its line feed; `number` counts from 1. `None` means that the line was too long to be kept.
 pub(super) fn read(bytes: Option<&[u8]>, number: u64) -> ParsedLine {
     let Some(bytes) = bytes else {
-        let failure = malformed(format!("The line is longer than {MAX_LINE} bytes."));
+        let failure = parse_failure(format!("The line is longer than {MAX_LINE} bytes."));
         return ParsedLine::Malformed(None, Box::new(failure.with("limit_bytes", MAX_LINE)));
     };
     let bytes = if number == 1 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
@@ -69,14 +69,14 @@ pub(super) fn read(bytes: Option<&[u8]>, number: u64) -> ParsedLine {
 
 fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<StreamRequest, Failure> {
     if !depth_within(bytes, MAX_DEPTH) {
-        return Err(malformed(format!("The line nests deeper than {MAX_DEPTH} levels.")));
+        return Err(parse_failure(format!("The line nests deeper than {MAX_DEPTH} levels.")));
     }
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| malformed("The line is not UTF-8.").detail(error.to_string()))?;
+        .map_err(|error| parse_failure("The line is not UTF-8.").detail(error.to_string()))?;
     let Strict(value) = serde_json::from_str(text)
-        .map_err(|error| malformed("The line is not JSON.").detail(at_line(&error, number)))?;
+        .map_err(|error| parse_failure("The line is not JSON.").detail(at_line(&error, number)))?;
     let Value::Object(mut payload) = value else {
-        return Err(malformed("The line is not a JSON object."));
+        return Err(parse_failure("The line is not a JSON object."));
     };
     let path = match payload.shift_remove("_cmd") {
         Some(Value::String(path)) if is_path(&path) => path,
@@ -84,27 +84,27 @@ fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<StreamRe
             let shown: String = path.chars().take(80).collect();
             let near = path_of_tool(&path)
                 .or_else(|| nearest_path(&path.to_lowercase().replace(['/', ' ', ':'], ".")));
-            return Err(malformed("`_cmd` is not a path of words joined by dots.")
+            return Err(parse_failure("`_cmd` is not a path of words joined by dots.")
                 .with("_cmd", shown)
                 .suggest(near));
         }
-        Some(_) => return Err(malformed("`_cmd` is not a string.")),
-        None => return Err(malformed("The line has no `_cmd`.")),
+        Some(_) => return Err(parse_failure("`_cmd` is not a string.")),
+        None => return Err(parse_failure("The line has no `_cmd`.")),
     };
     *cmd = Some(path.clone());
     let opts = match payload.shift_remove("_opts") {
         None => Map::new(),
         Some(Value::Object(opts)) => opts,
-        Some(_) => return Err(malformed("`_opts` is not an object.").with("opt", "_opts")),
+        Some(_) => return Err(parse_failure("`_opts` is not an object.").with("opt", "_opts")),
     };
     for (name, value) in &opts {
         if !is_option(name) {
             let shown: String = name.chars().take(80).collect();
-            return Err(malformed("A key of `_opts` is not the name of an option.").with("opt", shown));
+            return Err(parse_failure("A key of `_opts` is not the name of an option.").with("opt", shown));
         }
         if !(value.is_boolean() || value.is_string() || value.is_number()) {
             let message = format!("The option `{name}` is neither true, false, a string nor a number.");
-            return Err(malformed(message).with("opt", name.as_str()));
+            return Err(parse_failure(message).with("opt", name.as_str()));
         }
     }
     Ok(StreamRequest { cmd: path, opts, payload })
@@ -115,7 +115,7 @@ fn at_line(error: &serde_json::Error, number: u64) -> String {
     error.to_string().replace("at line 1 column", &format!("at line {number} column"))
 }
 
-fn malformed(message: impl Into<String>) -> Failure {
+fn parse_failure(message: impl Into<String>) -> Failure {
     Failure::new(Code::DispatchParseError, message)
         .fix(r#"write one JSON object per line: {"_cmd":"task.list"}"#)
 }

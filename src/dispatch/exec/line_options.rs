@@ -120,7 +120,7 @@ fn field(
             .suggest(near)
             .fix("leave it out; `pilothouse manifest` lists the options of each command"));
     };
-    let Some(value) = converted(schema["type"].as_str(), given, value)? else { return Ok(()) };
+    let Some(value) = convert(schema["type"].as_str(), given, value)? else { return Ok(()) };
     if payload.contains_key(name) {
         return Err(conflict(given, format!("`{name}` is given both in `_opts` and in the line itself.")));
     }
@@ -129,22 +129,22 @@ fn field(
 }
 
 /// Converts a flag's value to its field's type; `None` for a flag that is off.
-fn converted(kind: Option<&str>, given: &str, value: Value) -> Result<Option<Value>, Failure> {
+fn convert(kind: Option<&str>, given: &str, value: Value) -> Result<Option<Value>, Failure> {
     Ok(match (kind, value) {
         (Some("boolean"), Value::Bool(on)) => Some(json!(on)),
         (Some("boolean"), _) => return Err(takes(given, "no value: true or false")),
         (_, Value::Bool(false)) => None,
         (_, Value::Bool(true)) => return Err(takes(given, "a value")),
         (Some("integer"), value) => Some(value),
-        (Some("array"), value) => Some(json!([parsed(value)])),
-        (Some("object"), value) => Some(parsed(value)),
+        (Some("array"), value) => Some(json!([parse_json(value)])),
+        (Some("object"), value) => Some(parse_json(value)),
         (_, Value::Number(number)) => Some(json!(number.to_string())),
         (_, value) => Some(value),
     })
 }
 
 /// Parses a value that may be written as JSON in a string.
-fn parsed(value: Value) -> Value {
+fn parse_json(value: Value) -> Value {
     let json = value.as_str().filter(|text| text.starts_with(['{', '[']));
     json.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(value)
 }

@@ -119,7 +119,7 @@ fn own_facts_of(command: &Command) -> Value {
     if command.reach == CommandReach::Exec {
         facts["stdin_input"] = json!(STDIN_BYTES);
     }
-    if let Some(when) = command.pasted.told() {
+    if let Some(when) = command.pasted.manifest_value() {
         facts["plain_by_default"] = when;
     }
     facts
@@ -136,7 +136,7 @@ fn entry(command: &Command) -> Value {
         "exit_codes": exits,
         "output_schema": command.output_schema(),
         "output_formats": command.output_forms().collect::<Vec<_>>(),
-        "examples": command.examples.iter().map(|example| shown(command, example)).collect::<Vec<_>>(),
+        "examples": command.examples.iter().map(|example| example_entry(command, example)).collect::<Vec<_>>(),
     });
     let below = format!("{}.", command.path);
     let is_child = |path: &&str| path.strip_prefix(&*below).is_some_and(|rest| !rest.contains('.'));
@@ -191,6 +191,6 @@ fn common_flags() -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-fn shown(command: &Command, example: &Example) -> Value {
+fn example_entry(command: &Command, example: &Example) -> Value {
     json!({ "description": example.about, "command": reference::command_line(command, example) })
 }

@@ -115,7 +115,7 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
         Some(setting) => {
             let own = host.variable("SHELL");
             let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
-            let mut step = opened(cx, agent, setting.file, setting.is_strict)?;
+            let mut step = open_step(cx, agent, setting.file, setting.is_strict)?;
             step.add(setting.file.format(), &setting.naming(&link.to_string_lossy()))?;
             let is_kept = step.keeps_any();
             steps.push(step);
@@ -139,7 +139,7 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
     if let Some((file, setup)) = hook {
         let path = file.path(host);
         let known = steps.iter().position(|step| Some(&step.path) == path.as_ref());
-        let mut step = known.map_or_else(|| opened(cx, agent, file, false), |at| Ok(steps.remove(at)))?;
+        let mut step = known.map_or_else(|| open_step(cx, agent, file, false), |at| Ok(steps.remove(at)))?;
         if setup.waits_otherwise(&step.settings(file.format())) {
             let message = format!("{} waits for our hook as it was told before.", agent.profile().name);
             return Err(precondition(&message)
@@ -153,7 +153,7 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
 }
 
 /// Reads a file of an agent that is to be changed.
-fn opened(
+fn open_step(
     cx: &CommandContext,
     agent: AgentProgram,
     place: ConfigFile,

@@ -55,17 +55,17 @@ pub(in crate::dispatch) fn write(
     text: &str,
     mode: u32,
 ) -> Result<(), Failure> {
-    unchanged(path, was)?;
+    check_unchanged(path, was)?;
     let mode = fs::metadata(path).map_or(mode, |facts| facts.mode() & 0o7777);
     files::replace(path, |file| {
         file.write_all(text.as_bytes())?;
         file.set_permissions(Permissions::from_mode(mode))?;
         file.sync_all()
     })
-    .map_err(|error| failed("write", path, &error))
+    .map_err(|error| io_failure("write", path, &error))
 }
 
-fn unchanged(path: &Path, was: Option<&str>) -> Result<(), Failure> {
+fn check_unchanged(path: &Path, was: Option<&str>) -> Result<(), Failure> {
     if read(path)?.as_deref() == was {
         return Ok(());
     }
@@ -86,11 +86,11 @@ pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, Failure> {
             .and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()))
         {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed("write", &beside, &error)),
+            Err(error) => return Err(io_failure("write", &beside, &error)),
             Ok(()) => return Ok(beside),
         }
     }
-    Err(failed("write", path, &io::ErrorKind::AlreadyExists.into()))
+    Err(io_failure("write", path, &io::ErrorKind::AlreadyExists.into()))
 }
 
 /// Creates the missing folders above a file; returns the topmost one created.
@@ -100,7 +100,7 @@ pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, Failure> {
 pub(super) fn make_folders(path: &Path) -> Result<Option<PathBuf>, Failure> {
     let Some(folder) = path.parent() else { return Ok(None) };
     let missing = folder.ancestors().take_while(|folder| !folder.exists()).last().map(Path::to_owned);
-    fs::create_dir_all(folder).map_err(|error| failed("create", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| io_failure("create", folder, &error))?;
     Ok(missing)
 }
 
@@ -110,8 +110,8 @@ pub(super) fn make_folders(path: &Path) -> Result<Option<PathBuf>, Failure> {
 /// # Errors
 /// When it has changed since, or cannot be removed.
 pub(super) fn remove(path: &Path, was: Option<&str>, created_folder: Option<&Path>) -> Result<(), Failure> {
-    unchanged(path, was)?;
-    fs::remove_file(path).map_err(|error| failed("remove", path, &error))?;
+    check_unchanged(path, was)?;
+    fs::remove_file(path).map_err(|error| io_failure("remove", path, &error))?;
     let Some(created_folder) = created_folder else { return Ok(()) };
     for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(created_folder)) {
         // A folder that contains something else by now is kept.
@@ -122,6 +122,6 @@ pub(super) fn remove(path: &Path, was: Option<&str>, created_folder: Option<&Pat
     Ok(())
 }
 
-fn failed(verb: &str, path: &Path, error: &io::Error) -> Failure {
+fn io_failure(verb: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::running(Code::InternalError, format!("{verb} {}: {error}", path.display()))
 }

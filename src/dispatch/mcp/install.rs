@@ -14,7 +14,7 @@ use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, LocalCommand};
 use crate::dispatch::context::CommandContext;
 use crate::dispatch::host::on_path;
-use crate::dispatch::merge::{AddedSetting, Format, unified};
+use crate::dispatch::merge::{AddedSetting, Format, unified_diff};
 use crate::dispatch::response::Failure;
 use crate::files::digest;
 use crate::paths::Places;
@@ -304,7 +304,7 @@ impl InstallStep {
 
     pub(super) fn add(&mut self, format: Format, settings: &Value) -> Result<(), Failure> {
         let text = self.after.as_deref().unwrap_or_default();
-        let merged = format.add(text, settings).map_err(|error| self.refused(&error.to_string()))?;
+        let merged = format.add(text, settings).map_err(|error| self.merge_failure(&error.to_string()))?;
         if !merged.added.is_empty() {
             self.after = Some(merged.text);
         }
@@ -329,7 +329,8 @@ impl InstallStep {
             }
         }
         let format = Format::of(&self.path);
-        let removed = format.remove(text, &entry.added).map_err(|error| self.refused(&error.to_string()))?;
+        let removed =
+            format.remove(text, &entry.added).map_err(|error| self.merge_failure(&error.to_string()))?;
         self.kept.extend(removed.left);
         // A file that was created has nothing else.
         if removed.text.is_empty() && entry.backup.is_none() {
@@ -340,7 +341,7 @@ impl InstallStep {
         Ok(())
     }
 
-    fn refused(&self, why: &str) -> Failure {
+    fn merge_failure(&self, why: &str) -> Failure {
         let message = format!("{} cannot be merged: {why}; nothing was changed.", self.path.display());
         Failure::new(Code::Precondition, message)
             .with("file", self.path.display().to_string())
@@ -356,7 +357,7 @@ impl InstallStep {
             _ => FileEffect::Changed,
         };
         let path = self.path.display().to_string();
-        let diff = unified(&path, before.unwrap_or_default(), after.unwrap_or_default());
+        let diff = unified_diff(&path, before.unwrap_or_default(), after.unwrap_or_default());
         FileChange { path, change, diff, backup: None, kept: self.kept }
     }
 }

@@ -10,7 +10,7 @@ use crate::envelope::mask;
 const CONTEXT: usize = 3;
 
 /// Returns the diff of a file's old and new text; empty if they are equal.
-pub(in crate::dispatch) fn unified(name: &str, before: &str, after: &str) -> String {
+pub(in crate::dispatch) fn unified_diff(name: &str, before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let groups = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT);
     let mut text = String::new();
@@ -56,10 +56,10 @@ mod tests {
         let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
         let after = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n";
         let expected = "--- f\n+++ f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
-        assert_eq!(unified("f", before, after), expected);
-        assert_eq!(unified("f", "", "a\nb\n"), "--- /dev/null\n+++ f\n@@ -0,0 +1,2 @@\n+a\n+b\n");
-        assert_eq!(unified("f", before, before), "");
-        let secret = unified("f", "\"token\": \"abc\",\n", "\"token\": \"abc\",\n1\n");
+        assert_eq!(unified_diff("f", before, after), expected);
+        assert_eq!(unified_diff("f", "", "a\nb\n"), "--- /dev/null\n+++ f\n@@ -0,0 +1,2 @@\n+a\n+b\n");
+        assert_eq!(unified_diff("f", before, before), "");
+        let secret = unified_diff("f", "\"token\": \"abc\",\n", "\"token\": \"abc\",\n1\n");
         assert!(!secret.contains("abc") && secret.ends_with("\n+1\n"), "{secret}");
     }
 }

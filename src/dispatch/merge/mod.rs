@@ -16,7 +16,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(super) use self::diff::unified;
+pub(super) use self::diff::unified_diff;
 use self::jsonc::Jsonc;
 use self::source::{Additions, Edit};
 use self::toml::Toml;

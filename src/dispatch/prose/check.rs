@@ -113,7 +113,7 @@ impl LocalCommand for ProseCheck {
         let mut files = Vec::new();
         for file in &input.files {
             files.push(match files::read(cx, file).await? {
-                Ok(source) => checked(cx, &source, profile).await?,
+                Ok(source) => check_file(cx, &source, profile).await?,
                 Err(why) => FileReport {
                     file: file.clone(),
                     unreadable: Some(why),
@@ -131,8 +131,11 @@ impl LocalCommand for ProseCheck {
                     .fix("give the path of a program, or - for standard input")
             }
             (None, errors) => {
-                let message =
-                    format!("{} in {}.", counted(errors, "error"), counted(output.files.len(), "program"));
+                let message = format!(
+                    "{} in {}.",
+                    count_phrase(errors, "error"),
+                    count_phrase(output.files.len(), "program")
+                );
                 Failure::new(Code::ProgramInvalid, message).fix("see `data.files[].diagnostics`")
             }
         };
@@ -179,7 +182,7 @@ impl CheckOutput {
     }
 
     fn summary(&self) -> String {
-        let programs = counted(self.files.len(), "program");
+        let programs = count_phrase(self.files.len(), "program");
         let unreadable = match self.unreadable().count() {
             0 => String::new(),
             count => format!(", {count} unreadable"),
@@ -187,16 +190,20 @@ impl CheckOutput {
         if self.errors + self.warnings == 0 {
             return format!("{programs} checked{unreadable}: no findings");
         }
-        let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
+        let (errors, warnings) = (count_phrase(self.errors, "error"), count_phrase(self.warnings, "warning"));
         format!("{programs} checked{unreadable}: {errors}, {warnings}")
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn count_phrase(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-async fn checked(cx: &CommandContext, source: &SourceText, profile: Profile) -> Result<FileReport, Failure> {
+async fn check_file(
+    cx: &CommandContext,
+    source: &SourceText,
+    profile: Profile,
+) -> Result<FileReport, Failure> {
     let imports = files::imports(cx, source).await?;
     let checked = prose::check_with(source, profile, &imports);
     let diagnostics = findings(source, &checked.diagnostics);
@@ -210,7 +217,7 @@ pub(super) fn findings(source: &SourceText, diagnostics: &[Diagnostic]) -> Vec<C
 
 impl CheckFinding {
     /// Returns the whole report as text for a person.
-    pub(super) fn rendered(&self) -> &str {
+    pub(super) fn report_text(&self) -> &str {
         &self.rendered
     }
 

@@ -86,11 +86,11 @@ impl LocalCommand for ProseFmt {
     type Output = FmtOutput;
 
     async fn run(cx: &mut CommandContext, input: FmtInput) -> Result<FmtOutput, Failure> {
-        formatted(cx, input, true).await
+        format_files(cx, input, true).await
     }
 
     async fn dry_run(cx: &mut CommandContext, input: FmtInput) -> Result<Value, Failure> {
-        let output = formatted(cx, input, false).await?;
+        let output = format_files(cx, input, false).await?;
         Ok(json!({ "effect": "would_format", "files": output.files }))
     }
 
@@ -101,7 +101,7 @@ impl LocalCommand for ProseFmt {
                 text.push_str(&format!("{}\n", SafeText::line(&format!("{file}: {problem}"))));
             }
             for finding in diagnostics {
-                text.push_str(&format!("{}\n\n", finding.rendered()));
+                text.push_str(&format!("{}\n\n", finding.report_text()));
             }
             match (own, effect) {
                 (Some(own), _) if !output.check => text.push_str(own),
@@ -115,7 +115,7 @@ impl LocalCommand for ProseFmt {
 }
 
 /// Formats programs, and writes them back if `write` is set and they are not only checked.
-async fn formatted(cx: &CommandContext, input: FmtInput, write: bool) -> Result<FmtOutput, Failure> {
+async fn format_files(cx: &CommandContext, input: FmtInput, write: bool) -> Result<FmtOutput, Failure> {
     let mut files = Vec::new();
     for file in &input.files {
         files.push(one(cx, file, write && !input.check).await?);

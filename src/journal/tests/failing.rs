@@ -56,7 +56,7 @@ async fn fail_each(call: DiskCall, way: DiskFault, count: usize) -> usize {
             let (again, problems) = stage.read();
             assert_eq!((again, problems), (said, Vec::new()), "{what}");
         }
-        if disk.made() < k {
+        if disk.call_count() < k {
             return k - 1;
         }
     }
@@ -147,7 +147,7 @@ async fn a_repair_that_fails_anywhere_can_be_done_again() {
             }
             stage.repair();
             assert_eq!(stage.read(), (vec![1, 2, 3], Vec::new()), "{call:?} {k}");
-            if disk.made() < k {
+            if disk.call_count() < k {
                 break;
             }
         }

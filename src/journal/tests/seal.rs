@@ -83,3 +83,22 @@ async fn a_copied_and_a_renumbered_segment_are_noticed() {
         assert_eq!(told(&stage), [(ProblemKind::Repeated, name(last + 1))]);
     }
 }
+
+#[tokio::test]
+async fn a_full_segment_is_closed() {
+    let stage = Stage::new();
+    let bounds = Bounds { line: 2_048, segment: 4_096, journal: 1 << 20 };
+    let journal = stage.on(disk::Os, bounds).expect("journal");
+    for n in 1..=100 {
+        journal.append(&row(n, 500), Durability::Written).await.expect("append");
+    }
+    let is_segment =
+        |path: &Path| path.starts_with(stage.path()) && path.to_string_lossy().contains("journal-");
+    let open = fs::read_dir("/proc/self/fd")
+        .expect("lists")
+        .flatten()
+        .filter_map(|fd| fs::read_link(fd.path()).ok());
+    assert_eq!(open.filter(|path| is_segment(path)).count(), 1, "only the last segment is open");
+    journal.close();
+    assert!(layout::segments(stage.path()).expect("lists").len() > 2);
+}

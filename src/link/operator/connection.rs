@@ -30,7 +30,7 @@ pub trait ConsoleConnection: Send + Sync {
     }
 
     /// Returns a live view of whether the runtime can be reached: false for good once it is gone.
-    fn connected(&self) -> watch::Receiver<bool>;
+    fn link_state(&self) -> watch::Receiver<bool>;
 
     /// Returns a live view of everything a console shows except the screens.
     fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>>;

@@ -58,7 +58,7 @@ impl<R: AsyncRead + Unpin> WatchedReader<R> {
     /// # Errors
     /// If the stream fails, the frame is too long, or it takes too long to arrive.
     pub(super) async fn frame(&mut self, limit: usize) -> Result<Option<Frame>, Error> {
-        let Some(length) = Frame::announced(&mut self.reader, limit).await? else { return Ok(None) };
+        let Some(length) = Frame::read_length(&mut self.reader, limit).await? else { return Ok(None) };
         let began = Instant::now();
         let mut payload = Vec::new();
         while payload.len() < length {

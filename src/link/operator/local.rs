@@ -125,7 +125,7 @@ impl LocalRuntime {
 pub async fn answer(runtime: &Handle, by: &Actor, request: Request) -> Result<Reply, Error> {
     match (request.subject, request.act) {
         (Subject::Runtime, Act::Metrics) => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
-        (Subject::Runtime, Act::Standing) => Ok(Reply::Standing(runtime.standing())),
+        (Subject::Runtime, Act::Standing) => Ok(Reply::Standing(runtime.status_counts())),
         (Subject::Runtime, Act::Holder(port)) => Ok(Reply::Holder(runtime.holder_of(port))),
         (Subject::Task(task), Act::Streams) => {
             runtime.streams(&task).await.map(Reply::Streams).or_else(declined)
@@ -147,7 +147,7 @@ impl ConsoleConnection for LocalRuntime {
         false
     }
 
-    fn connected(&self) -> watch::Receiver<bool> {
+    fn link_state(&self) -> watch::Receiver<bool> {
         self.connected.subscribe()
     }
 

@@ -83,7 +83,7 @@ impl Operator {
     }
 
     /// Opens a finished recording.
-    pub fn recorded(recording: &Recording) -> Self {
+    pub fn open_recording(recording: &Recording) -> Self {
         Self::Recorded(PastConnection::new(recording))
     }
 

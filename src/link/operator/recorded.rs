@@ -41,7 +41,7 @@ impl PastConnection {
 }
 
 impl ConsoleConnection for PastConnection {
-    fn connected(&self) -> watch::Receiver<bool> {
+    fn link_state(&self) -> watch::Receiver<bool> {
         self.connected.subscribe()
     }
 

@@ -88,7 +88,7 @@ impl RemoteRuntime {
         let shown = watch::Sender::default();
         let open = CancellationToken::new();
         let silence = link.is_carried().then(|| reader.silence());
-        let lost = state.clone().lost(silence, messages.downgrade());
+        let lost = state.clone().wait_for_silence(silence, messages.downgrade());
         let taken = watch::Sender::new(0);
         let writing = write(dialed.writer, outgoing, shown.subscribe(), taken.subscribe());
         // Ends with the connection or with the last clone, whichever comes first.
@@ -123,7 +123,7 @@ impl ConsoleConnection for RemoteRuntime {
         self.state.lost.get().cloned()
     }
 
-    fn connected(&self) -> watch::Receiver<bool> {
+    fn link_state(&self) -> watch::Receiver<bool> {
         self.state.connected.subscribe()
     }
 
@@ -286,7 +286,11 @@ impl RemoteReader {
 impl RemoteState {
     /// Waits until a carried link has been silent for too long despite requests; never returns for a link on this
     /// machine.
-    async fn lost(self: Arc<Self>, silence: Option<Silence>, messages: mpsc::WeakSender<Frame>) -> String {
+    async fn wait_for_silence(
+        self: Arc<Self>,
+        silence: Option<Silence>,
+        messages: mpsc::WeakSender<Frame>,
+    ) -> String {
         let Some(silence) = silence else { return std::future::pending().await };
         let ask = || {
             if let Some(messages) = messages.upgrade() {

@@ -198,11 +198,11 @@ mod tests {
         fn the_screen_before_and_the_rows_that_changed_are_the_screen_now(
             steps in prop::collection::vec((prop::collection::vec(piece(), 0..12), 2..30_u16, 2..10_u16), 1..6),
         ) {
-            let mut terminal = Terminal::new(Size::clamped(20, 6), ByteOrigin::Tty);
+            let mut terminal = Terminal::new(Size::nearest(20, 6), ByteOrigin::Tty);
             let (mut sent, mut console) = (SentScreen::default(), Contents::default());
             for (pieces, cols, rows) in steps {
                 if cols % 3 == 0 {
-                    terminal.resize(Size::clamped(cols, rows));
+                    terminal.resize(Size::nearest(cols, rows));
                 }
                 terminal.feed(&pieces.concat());
                 let now = Contents::of(&terminal);
@@ -215,7 +215,7 @@ mod tests {
 
         #[test]
         fn the_text_and_the_cells_are_those_of_the_terminal(pieces in prop::collection::vec(piece(), 0..40)) {
-            let mut terminal = Terminal::new(Size::clamped(20, 6), ByteOrigin::Tty);
+            let mut terminal = Terminal::new(Size::nearest(20, 6), ByteOrigin::Tty);
             terminal.feed(&pieces.concat());
             let contents = Contents::of(&terminal);
             for row in 0..6 {
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_largest_screen_of_colours_goes_in_several_updates_and_every_row_has_its_turn() {
-        let mut terminal = Terminal::new(Size::clamped(1000, 1000), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(1000, 1000), ByteOrigin::Tty);
         let cell = |at: u32| format!("\x1b[38;2;{};200;200;48;2;200;200;{}m\"", at % 256, (at + 1) % 256);
         terminal.feed((0..1_000_000).map(cell).collect::<String>().as_bytes());
         let mut contents = Contents::of(&terminal);

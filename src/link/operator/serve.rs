@@ -509,7 +509,7 @@ mod tests {
                 assert!(done.is_err(), "{act:?} on {at}, {subject:?}: {done:?}");
             }
         }
-        assert!(*local.connected().borrow(), "it was not shut down");
+        assert!(*local.link_state().borrow(), "it was not shut down");
     }
 
     #[tokio::test]

@@ -42,7 +42,7 @@ impl Successors {
             }
             // One that is there may be about to begin, or to end.
             let patience = if found.is_some() { RETRY } else { Duration::MAX };
-            let _ = timeout(patience, arrivals.changed()).await;
+            let _ = timeout(patience, arrivals.wait_for_change()).await;
         }
     }
 }

@@ -73,7 +73,7 @@ impl Carrier {
             let _ = timeout(LAST_WORDS, listening).await;
         }
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let told = told(&said);
+        let told = last_lines(&said);
         self.error(match exit {
             Ok(Ok(exit)) => TransportError::of_exit(exit.code(), &said, told),
             Ok(Err(_)) | Err(_) => TransportError::Silent { said: told },
@@ -106,7 +106,7 @@ async fn listen(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
 }
 
 /// Returns the last lines of the messages, joined to one line.
-pub(super) fn told(said: &[u8]) -> String {
+pub(super) fn last_lines(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let is_told = |line: &&str| !line.is_empty() && OF_KEYS.iter().all(|begin| !line.starts_with(begin));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(is_told).collect();
@@ -126,7 +126,7 @@ mod tests {
             "first\n\n{}\r\n\u{1b}[31mred\u{1b}[0m\u{7}\nPermission denied (publickey).\n",
             "x".repeat(2_000)
         );
-        let told = told(long.as_bytes());
+        let told = last_lines(long.as_bytes());
         assert!(told.chars().count() < 2 * LETTERS && !told.contains(['\u{1b}', '\u{7}', '\n']), "{told}");
         assert!(told.ends_with("Permission denied (publickey)"), "{told}");
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::config::{HostSettings, quoted};
+use crate::config::{HostSettings, quote};
 use crate::envelope::is_hidden;
 use crate::link::Error;
 
@@ -45,7 +45,7 @@ impl RemoteHost {
     ///
     /// # Errors
     /// If it is not a valid name or its settings are empty.
-    pub fn named(
+    pub fn from_name(
         name: &str,
         hosts: &BTreeMap<String, HostSettings>,
         run: &Path,
@@ -125,7 +125,7 @@ impl RemoteHost {
         }
         argv.extend(given.iter().cloned());
         if self.is_ssh() {
-            argv.push(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
+            argv.push(words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "));
         } else {
             argv.extend(words.iter().map(|word| (*word).to_owned()));
         }
@@ -179,7 +179,8 @@ mod tests {
         let via = via.iter().map(|word| (*word).to_owned()).collect();
         let settings = HostSettings { via, program: program.map(str::to_owned) };
         let hosts = [("web".to_owned(), settings)].into();
-        RemoteHost::named(name, &hosts, Path::new("/run/user/7/pilothouse"), "ada@laptop").expect("a host")
+        RemoteHost::from_name(name, &hosts, Path::new("/run/user/7/pilothouse"), "ada@laptop")
+            .expect("a host")
     }
 
     #[test]
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn a_name_that_would_be_an_option_is_refused() {
         for name in ["", "-oProxyCommand=x", "a b", "a\nb", "box\u{202e}", "b\u{200b}ox"] {
-            let refused = RemoteHost::named(name, &BTreeMap::new(), Path::new("/run"), "");
+            let refused = RemoteHost::from_name(name, &BTreeMap::new(), Path::new("/run"), "");
             assert!(matches!(refused, Err(Error::NoHostName { .. })), "{name:?}");
         }
     }

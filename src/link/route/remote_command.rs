@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::carrier::{LETTERS, told};
+use super::carrier::{LETTERS, last_lines};
 use super::{RemoteHost, TransportError};
 use crate::link::Error;
 use crate::process::keep_descriptors;
@@ -35,7 +35,7 @@ impl RemoteOutput {
     /// Returns the error that this result means for a command that had to answer. Without a message on standard error,
     /// the reason is what was printed in place of an answer.
     pub fn error(&self, host: &RemoteHost) -> Error {
-        let said = if self.said.is_empty() { told(&self.stdout) } else { self.said.clone() };
+        let said = if self.said.is_empty() { last_lines(&self.stdout) } else { self.said.clone() };
         Error::Carried {
             host: host.name.clone(),
             why: TransportError::of_exit(self.code, &self.stderr, said),
@@ -86,7 +86,7 @@ impl RemoteHost {
             return Err(Error::Carried { host: self.name.clone(), why });
         };
         let code = exit.map_err(failed)?.code();
-        Ok(RemoteOutput { code, stdout, said: told(&stderr), stderr })
+        Ok(RemoteOutput { code, stdout, said: last_lines(&stderr), stderr })
     }
 }
 

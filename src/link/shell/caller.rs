@@ -107,7 +107,7 @@ impl ShellCall {
     ///
     /// # Errors
     /// If the connection is lost.
-    pub fn resized(&mut self) -> Result<(), Error> {
+    pub fn report_resize(&mut self) -> Result<(), Error> {
         self.say(&ShellMessage::Resized)
     }
 

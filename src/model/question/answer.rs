@@ -78,7 +78,7 @@ impl QuestionKind {
     }
 
     /// Describes briefly what an answer may be.
-    pub fn expected(&self) -> String {
+    pub fn answer_form(&self) -> String {
         match self {
             Self::YesNo { .. } => "yes or no".to_owned(),
             Self::Choice { labels } => {

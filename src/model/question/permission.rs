@@ -103,7 +103,7 @@ impl PromptPermission {
 
     /// Returns what it permits, in words.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.which {
             PermittedPrompts::Turn => "all of this turn".to_owned(),
             PermittedPrompts::Alike(alike) => alike_in_words(alike),

@@ -77,7 +77,7 @@ impl ListeningWatch {
         let due = self.grow(tasks);
         let Some(mut sockets) = self.sockets() else { return Vec::new() };
         for task in tasks.iter().filter(|task| due.contains(&task.id)) {
-            let found = owners::contained(task);
+            let found = owners::contained_sockets(task);
             if found.is_empty() {
                 self.contained.remove(&task.id);
             } else {

@@ -37,7 +37,7 @@ pub(super) fn find(sockets: &[ListeningSocket], tasks: &[WatchedTask]) -> HashMa
 }
 
 /// Returns the TCP sockets that listen in network namespaces of a task's processes other than this one's.
-pub(super) fn contained(task: &WatchedTask) -> Vec<ListeningSocket> {
+pub(super) fn contained_sockets(task: &WatchedTask) -> Vec<ListeningSocket> {
     let mut seen: HashSet<_> = namespace(Path::new("/proc/self")).into_iter().collect();
     let mut sockets = Vec::new();
     if seen.is_empty() {

@@ -23,7 +23,7 @@ pub(in crate::process) fn start(
     (fds, terminal): (&[OwnedFd], Option<&OwnedFd>),
     lifeline: &UnixStream,
 ) -> Result<Pid, StartFailure> {
-    let failed = |error: io::Error| StartStage::Process.failed(error);
+    let failed = |error: io::Error| StartStage::Process.failure(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
     let pid =
         sys::spawn(group.map(AsFd::as_fd), || launch.carry_out(fds, terminal, &theirs)).map_err(failed)?;
@@ -40,18 +40,18 @@ pub(in crate::process) fn start(
 /// Waits for the second stage to fail or to close its socket by becoming the command.
 fn outcome(control: &UnixStream, lifeline: &UnixStream) -> Result<(), StartFailure> {
     let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(lifeline, PollFlags::IN)];
-    let limit = Timespec::try_from(PATIENCE).map_err(|_| StartStage::Exec.failed(Errno::INVAL))?;
+    let limit = Timespec::try_from(PATIENCE).map_err(|_| StartStage::Exec.failure(Errno::INVAL))?;
     let ready = rustix::io::retry_on_intr(|| poll(&mut fds, Some(&limit)));
-    if ready.map_err(|errno| StartStage::Exec.failed(errno))? == 0 {
-        return Err(StartStage::Exec.failed(Errno::TIMEDOUT));
+    if ready.map_err(|errno| StartStage::Exec.failure(errno))? == 0 {
+        return Err(StartStage::Exec.failure(Errno::TIMEDOUT));
     }
     // The runtime sends nothing before it knows that the start succeeded, so it must have closed its end.
     if fds[0].revents().is_empty() {
-        return Err(StartStage::Exec.failed(Errno::CANCELED));
+        return Err(StartStage::Exec.failure(Errno::CANCELED));
     }
     match wire::receive::<StartFailure>(control) {
         Ok(None) => Ok(()),
         Ok(Some((failure, _))) => Err(failure),
-        Err(error) => Err(StartStage::Exec.failed(error)),
+        Err(error) => Err(StartStage::Exec.failure(error)),
     }
 }

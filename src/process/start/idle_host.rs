@@ -118,7 +118,7 @@ impl ReadyHost {
         let mut polled = held.map_or(ceilings, |group| group.hold(&ceilings));
         let started = launch.and_then(|launch| {
             if must_hold && polled.is_bound() {
-                return Err(StartStage::Ceilings.failed(Errno::OPNOTSUPP));
+                return Err(StartStage::Ceilings.failure(Errno::OPNOTSUPP));
             }
             creation::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control)
         });

@@ -53,11 +53,11 @@ pub(in crate::process) struct Launch {
 impl Launch {
     /// Works out everything a command is started with.
     pub(in crate::process) fn of(spec: Spec<'_>) -> Result<Self, StartFailure> {
-        let prepare = |error: io::Error| StartStage::Prepare.failed(error);
+        let prepare = |error: io::Error| StartStage::Prepare.failure(error);
         let is_long = spec.text.is_none() && spec.cmd.len() >= MAX_ARGUMENT;
         let text = if is_long { Some(&spec.cmd) } else { spec.text.as_ref() };
         let text = text.map(|text| in_memory(text)).transpose().map_err(prepare)?;
-        let exec = |error: io::Error| StartStage::Exec.failed(error);
+        let exec = |error: io::Error| StartStage::Exec.failure(error);
         let shell = spec.shell.into_os();
         let args = match spec.args {
             Some(args) => args.into_iter().map(|arg| c_string(arg.into_os())).collect::<io::Result<_>>(),
@@ -111,19 +111,19 @@ impl Launch {
         fds: &[OwnedFd],
         terminal: Option<&OwnedFd>,
     ) -> Result<Infallible, StartFailure> {
-        let prepare = |error: io::Error| StartStage::Prepare.failed(error);
+        let prepare = |error: io::Error| StartStage::Prepare.failure(error);
         match terminal.filter(|_| !self.tty) {
-            Some(terminal) => come_forward(terminal).map_err(|errno| StartStage::Terminal.failed(errno))?,
-            None => setsid().map(drop).map_err(|errno| StartStage::Prepare.failed(errno))?,
+            Some(terminal) => come_forward(terminal).map_err(|errno| StartStage::Terminal.failure(errno))?,
+            None => setsid().map(drop).map_err(|errno| StartStage::Prepare.failure(errno))?,
         }
         let (streams, more) = fds.split_at(fds.len().saturating_sub(self.descriptors.len()));
         let workdir = self.take_streams(streams)?;
         if let Some(mask) = self.umask {
             umask(Mode::from_raw_mode(mask));
         }
-        enter(workdir).map_err(|errno| StartStage::Workdir.failed(errno))?;
+        enter(workdir).map_err(|errno| StartStage::Workdir.failure(errno))?;
         let more = inherited::moved_above(more, &self.descriptors);
-        let more = more.map_err(|errno| StartStage::Prepare.failed(errno))?;
+        let more = more.map_err(|errno| StartStage::Prepare.failure(errno))?;
         sys::close_on_exec().map_err(prepare)?;
         for (fd, number) in more.iter().zip(&self.descriptors) {
             sys::duplicate_as(fd.as_fd(), *number).map_err(prepare)?;
@@ -140,28 +140,28 @@ impl Launch {
             Some(inherited) => inherited.close_and_ignore(),
             None => sys::reset(self.signals),
         }
-        self.execute().map_err(|error| StartStage::Exec.failed(error))
+        self.execute().map_err(|error| StartStage::Exec.failure(error))
     }
 
     /// Makes the received descriptors the standard streams; returns the workdir.
     fn take_streams<'a>(&self, fds: &'a [OwnedFd]) -> Result<&'a OwnedFd, StartFailure> {
         let mut fds = fds.iter();
-        let mut next = || fds.next().ok_or(StartStage::Prepare.failed(Errno::BADF));
+        let mut next = || fds.next().ok_or(StartStage::Prepare.failure(Errno::BADF));
         let workdir = next()?;
         let streams = |stdin: &OwnedFd, stdout: &OwnedFd, stderr: &OwnedFd| {
             dup2_stdin(stdin).and_then(|()| dup2_stdout(stdout)).and_then(|()| dup2_stderr(stderr))
         };
         let taken = if self.tty {
             let terminal = next()?;
-            ioctl_tiocsctty(terminal).map_err(|errno| StartStage::Terminal.failed(errno))?;
+            ioctl_tiocsctty(terminal).map_err(|errno| StartStage::Terminal.failure(errno))?;
             streams(terminal, terminal, terminal)
         } else if self.stdin {
             streams(next()?, next()?, next()?)
         } else {
-            let null = dev_null().map_err(|errno| StartStage::Prepare.failed(errno))?;
+            let null = dev_null().map_err(|errno| StartStage::Prepare.failure(errno))?;
             streams(&null, next()?, next()?)
         };
-        taken.map_err(|errno| StartStage::Prepare.failed(errno))?;
+        taken.map_err(|errno| StartStage::Prepare.failure(errno))?;
         Ok(workdir)
     }
 

@@ -85,7 +85,7 @@ pub fn used_up(error: &io::Error) -> Option<Resource> {
 
 impl SpawnError {
     /// Returns the exhausted resource, if that is the reason: the same command may start later.
-    pub fn exhausted(&self) -> Option<Resource> {
+    pub fn exhausted_resource(&self) -> Option<Resource> {
         match self {
             Self::NoTerminals => Some(Resource::Ptys),
             Self::NoDescriptors { .. } => Some(Resource::Descriptors),
@@ -254,7 +254,7 @@ impl Spawner {
     }
 
     /// Waits until every host is gone and reaped, along with the fork server. The hosts must have been ended first.
-    pub async fn drained(&self) {
+    pub async fn drain(&self) {
         self.links.close();
         self.links.wait().await;
         self.links.reopen();
@@ -485,17 +485,17 @@ mod tests {
         assert_eq!(no_terminals.to_string(), "open a terminal for the command: no pseudo-terminals left");
         let no_descriptors = refused(PIPE, Errno::MFILE);
         assert_eq!(no_descriptors.to_string(), "open a pipe for the command: no file descriptors left");
-        assert_eq!(no_terminals.exhausted(), Some(Resource::Ptys));
-        assert_eq!(no_descriptors.exhausted(), Some(Resource::Descriptors));
-        assert_eq!(refused(TERMINAL, Errno::IO).exhausted(), None);
+        assert_eq!(no_terminals.exhausted_resource(), Some(Resource::Ptys));
+        assert_eq!(no_descriptors.exhausted_resource(), Some(Resource::Descriptors));
+        assert_eq!(refused(TERMINAL, Errno::IO).exhausted_resource(), None);
     }
 
     #[test]
     fn f19_a_start_that_failed_for_want_of_processes_may_be_tried_again() {
         let failed =
             |stage, errno: Errno| SpawnError::Start { stage, shell: "/bin/sh".into(), source: errno.into() };
-        assert_eq!(failed(StartStage::Process, Errno::AGAIN).exhausted(), Some(Resource::Processes));
+        assert_eq!(failed(StartStage::Process, Errno::AGAIN).exhausted_resource(), Some(Resource::Processes));
         let missing = failed(StartStage::Exec, Errno::NOENT);
-        assert_eq!((missing.exhausted(), missing.to_string().as_str()), (None, "execute /bin/sh"));
+        assert_eq!((missing.exhausted_resource(), missing.to_string().as_str()), (None, "execute /bin/sh"));
     }
 }

@@ -178,7 +178,7 @@ impl AnswerEntry {
             (other, _) => other.to_string(),
         };
         let value = kind.read(&text).map(SuppliedAnswer::Value);
-        value.ok_or_else(|| format!("{text:?} is not {}", kind.expected()))
+        value.ok_or_else(|| format!("{text:?} is not {}", kind.answer_form()))
     }
 }
 

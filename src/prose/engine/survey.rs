@@ -64,7 +64,7 @@ pub fn survey(source: &SourceText, program: &Program) -> ProgramSurvey {
     surveyor.body(&program.body);
     let (questions, commands) = (surveyor.found.questions.len(), surveyor.found.commands.len());
     for block in &program.blocks {
-        block.parameters.iter().for_each(|name| surveyor.declared(name, NameKind::Local));
+        block.parameters.iter().for_each(|name| surveyor.declaration(name, NameKind::Local));
         surveyor.block(block.name.as_str());
     }
     let mut found = surveyor.found;
@@ -133,14 +133,14 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
             StatementKind::Input(input) => {
                 let is_judged = matches!(input.prompt, InputPrompt::Judged(_));
                 let agents = is_judged && !names_secret(input.name.as_str());
-                let text = input.prompt.text().shown();
+                let text = input.prompt.text().display_text();
                 let possible = self.possible(statement.span, "input", text_kind(), text);
                 self.ask(possible, Some(&input.name), agents);
             }
             StatementKind::Gate(gate) => {
-                let allow = gate.allow.iter().map(|who| who.shown().into_owned()).collect();
+                let allow = gate.allow.iter().map(|who| who.display_text().into_owned()).collect();
                 let kind = QuestionKind::Gate { allow };
-                let possible = self.possible(statement.span, "gate", kind, gate.prompt.shown());
+                let possible = self.possible(statement.span, "gate", kind, gate.prompt.display_text());
                 self.ask(possible, Some(&gate.name), false);
             }
             _ => {}
@@ -153,7 +153,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
             SessionHead::Prompt(prompt) => Some(prompt),
             _ => session.properties.prompt.as_ref(),
         };
-        let text = text.map(Text::shown).unwrap_or_default();
+        let text = text.map(Text::display_text).unwrap_or_default();
         let agent = session.subject.agent();
         let label = match &session.subject {
             SessionHead::Named { name, .. } => Some(name.as_str().to_owned()),
@@ -169,13 +169,14 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         let outer = self.construct;
         match value {
             Expr::Resume(resume) => {
-                let text = resume.properties.prompt.as_ref().map(Text::shown).unwrap_or_default();
+                let text = resume.properties.prompt.as_ref().map(Text::display_text).unwrap_or_default();
                 let model = self.model(&resume.properties, Some(&resume.agent));
                 let possible = self.possible(resume.span, "resume", text_kind(), text);
                 return self.ask(PossibleQuestion { model, ..possible }, Some(&resume.agent), true);
             }
             Expr::Exec(exec) => {
-                let possible = self.possible(exec.span, "exec", QuestionKind::Command, exec.command.shown());
+                let possible =
+                    self.possible(exec.span, "exec", QuestionKind::Command, exec.command.display_text());
                 self.found.commands.push(PossibleQuestion { agents: false, ..possible });
             }
             Expr::Call(call) => {
@@ -184,8 +185,9 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
                 self.found.calls.push(CallSite { program, inputs });
             }
             Expr::Choice(choice) => {
-                let labels = choice.options.iter().map(|option| option.label.shown().into_owned()).collect();
-                let (kind, text) = (QuestionKind::Choice { labels }, choice.criteria.shown());
+                let labels =
+                    choice.options.iter().map(|option| option.label.display_text().into_owned()).collect();
+                let (kind, text) = (QuestionKind::Choice { labels }, choice.criteria.display_text());
                 self.ask(self.possible(choice.span, "choice", kind, text), None, true);
             }
             Expr::Opaque(words) => {
@@ -204,7 +206,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
 
     fn condition(&mut self, condition: &'a Condition) {
         let text = match condition {
-            Condition::Judged(text) => text.shown(),
+            Condition::Judged(text) => text.display_text(),
             Condition::Opaque(words) => words.text.as_str().into(),
             _ => return walk_condition(self, condition),
         };
@@ -216,7 +218,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         walk_stage(self, stage);
     }
 
-    fn declared(&mut self, name: &'a Name, kind: NameKind) {
+    fn declaration(&mut self, name: &'a Name, kind: NameKind) {
         if kind != NameKind::Assigned {
             self.found.names.insert(name.as_str().to_owned());
         }

@@ -52,9 +52,9 @@ impl Value {
     }
 
     /// Returns it as interpolated into a string: without trailing line feeds, a list line by line.
-    pub fn inserted(&self) -> String {
+    pub fn inline_text(&self) -> String {
         match self {
-            Self::List(values) => values.iter().map(Self::inserted).collect::<Vec<_>>().join("\n"),
+            Self::List(values) => values.iter().map(Self::inline_text).collect::<Vec<_>>().join("\n"),
             Self::Record(_) => serde_json::to_string(self).unwrap_or_default(),
             other => other.body().trim_end_matches(['\n', '\r']).to_owned(),
         }
@@ -140,15 +140,15 @@ mod tests {
 
     #[test]
     fn a_text_is_inserted_without_the_line_feeds_at_its_end() {
-        assert_eq!(Value::text("a\nb\r\n\n").inserted(), "a\nb");
-        assert_eq!(Value::list(vec![Value::text("a\n"), Value::Number(2)]).inserted(), "a\n2");
-        assert_eq!(Value::record(vec![("k".into(), Value::text("v"))]).inserted(), r#"{"k":"v"}"#);
+        assert_eq!(Value::text("a\nb\r\n\n").inline_text(), "a\nb");
+        assert_eq!(Value::list(vec![Value::text("a\n"), Value::Number(2)]).inline_text(), "a\n2");
+        assert_eq!(Value::record(vec![("k".into(), Value::text("v"))]).inline_text(), r#"{"k":"v"}"#);
     }
 
     #[test]
     fn the_elements_of_a_text_are_its_lines_unless_it_is_a_list() {
         let texts = |value: Value| {
-            value.elements().expect("elements").iter().map(Value::inserted).collect::<Vec<_>>()
+            value.elements().expect("elements").iter().map(Value::inline_text).collect::<Vec<_>>()
         };
         assert_eq!(texts(Value::text("a \n\n  \nb\r\n")), ["a", "b"]);
         assert_eq!(texts(Value::text(r#" ["a", "b c"] "#)), ["a", "b c"]);

@@ -67,11 +67,11 @@ impl FdEntry {
             CopyResult::All => {}
             CopyResult::Stuck => self.stall(key, slot),
             CopyResult::Broken => {
-                if let Some(errno) = outlet.failed() {
+                if let Some(errno) = outlet.failure() {
                     // Only the first error counts.
                     let _ = self.io.unwritten.set(io::Error::from(errno).to_string());
                 }
-                let is_over = outlet.broken().is_some_and(|since| now >= since + BROKEN);
+                let is_over = outlet.broken_since().is_some_and(|since| now >= since + BROKEN);
                 // A terminal does not break: it is hung up, which its programs are told by a signal.
                 if is_over && !self.delivery.is_detached && !self.io.tty {
                     self.end_source(slot);
@@ -104,7 +104,7 @@ impl FdEntry {
         if outlet.flush(now) == CopyResult::Stuck {
             return;
         }
-        if let Some(errno) = outlet.failed() {
+        if let Some(errno) = outlet.failure() {
             let _ = self.io.unwritten.set(io::Error::from(errno).to_string());
         }
         let _ = epoll::delete(&self.poll, &*outlet);

@@ -80,12 +80,12 @@ impl Outlet {
     }
 
     /// Returns why bytes could not be written, if that was not the lack of a reader.
-    pub(super) fn failed(&self) -> Option<Errno> {
+    pub(super) fn failure(&self) -> Option<Errno> {
         self.failed
     }
 
     /// Returns since when it has had no reader.
-    pub(super) fn broken(&self) -> Option<Duration> {
+    pub(super) fn broken_since(&self) -> Option<Duration> {
         self.broken
     }
 
@@ -280,7 +280,7 @@ mod tests {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let mut outlet = Outlet::new(write).expect("an outlet");
         drop(read);
-        assert_eq!((outlet.copy(b"x", NOW), outlet.broken()), (CopyResult::Broken, Some(NOW)));
+        assert_eq!((outlet.copy(b"x", NOW), outlet.broken_since()), (CopyResult::Broken, Some(NOW)));
         assert!(!outlet.is_stuck());
     }
 

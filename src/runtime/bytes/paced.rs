@@ -22,7 +22,7 @@ impl Worker {
     /// Notes that input was written to a task.
     pub(super) fn note_input(&mut self, key: u64) {
         if self.entries.get(&key).is_some_and(|entry| self.prioritized.contains(&entry.io.id)) {
-            self.pacing.typed(self.clock.now().mono);
+            self.pacing.note_typing(self.clock.now().mono);
         }
     }
 

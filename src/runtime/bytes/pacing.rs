@@ -45,7 +45,7 @@ impl PacedTerminals {
     }
 
     /// Notes that a person has typed into a task.
-    pub(super) fn typed(&mut self, now: Duration) {
+    pub(super) fn note_typing(&mut self, now: Duration) {
         self.typed = Some(now);
     }
 
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn one_flood_is_paced_while_a_person_types() {
         let mut pacing = flooded(1);
-        pacing.typed(NOW);
+        pacing.note_typing(NOW);
         assert_eq!(pacing.join(NOW), [0]);
         assert!(pacing.turn(&[0], NOW).is_empty());
         assert_eq!(pacing.turn(&[0], NOW + TYPING), [0]);

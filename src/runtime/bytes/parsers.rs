@@ -203,7 +203,7 @@ impl Parsers {
             self.push(io.clone(), false);
         } else if io.is_closed() {
             io.screen.drop_terminal();
-            self.viewers.changed(io.visible.load(Ordering::Relaxed));
+            self.viewers.wake_all(io.visible.load(Ordering::Relaxed));
         }
     }
 
@@ -223,7 +223,7 @@ impl Parsers {
         });
         let spent = self.clock.now().mono.saturating_sub(started);
         slice.adapt(bytes.len(), spent);
-        self.viewers.changed(io.visible.load(Ordering::Relaxed));
+        self.viewers.wake_all(io.visible.load(Ordering::Relaxed));
         if let Some(fed) = fed {
             if fed.reset {
                 let _ = self.events.blocking_send(ByteEvent::ScreenReset(io.id.clone()));

@@ -132,7 +132,7 @@ impl InputQueue {
     }
 
     /// Returns how many of the bytes were certainly sent by somebody.
-    fn sent(&self) -> usize {
+    fn sent_count(&self) -> usize {
         self.bytes.len() - self.replies()
     }
 
@@ -236,7 +236,7 @@ impl TaskIo {
 
     /// Returns how many bytes it has written, to its output or to the terminal beside it, and how many its caller has
     /// typed: while that grows, it waits for nothing.
-    pub(crate) fn written(&self) -> u64 {
+    pub(crate) fn byte_count(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed) + self.counts.aside.load(Ordering::Relaxed)
     }
 
@@ -255,7 +255,7 @@ impl TaskIo {
     /// [`InputQueueFull`] if the bytes do not fit behind those that wait; none of them are queued then.
     pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), InputQueueFull> {
         let mut typed = self.lock_typed();
-        let waiting = typed.sent();
+        let waiting = typed.sent_count();
         if waiting > 0 && waiting + bytes.len() > MOST_INPUT {
             return Err(InputQueueFull { waiting });
         }
@@ -271,7 +271,7 @@ impl TaskIo {
 
     /// Returns how many bytes wait to be read by the task.
     pub(crate) fn unread_input(&self) -> usize {
-        self.lock_typed().sent()
+        self.lock_typed().sent_count()
     }
 
     /// Requests that stdin be closed once the queue is written.
@@ -308,7 +308,7 @@ impl TaskIo {
     }
 
     /// Returns the end of the merged log on disk.
-    pub(crate) fn stored(&self) -> u64 {
+    pub(crate) fn log_end(&self) -> u64 {
         self.lock_log().position()
     }
 
@@ -384,11 +384,11 @@ mod tests {
         let reply = [b'x'; 1_000];
         let taken = (0..100).filter(|_| typed.reply(&reply)).count();
         assert_eq!(taken, Terminal::MAX_REPLIES / reply.len());
-        assert_eq!((typed.sent(), typed.bytes.len()), (0, taken * reply.len()));
+        assert_eq!((typed.sent_count(), typed.bytes.len()), (0, taken * reply.len()));
         typed.bytes.extend([b'y'; 500]);
-        assert_eq!(typed.sent(), 500);
+        assert_eq!(typed.sent_count(), 500);
         drop(typed.bytes.drain(..));
         assert!(typed.reply(&reply), "they were read");
-        assert_eq!((typed.sent(), typed.replies()), (0, reply.len()));
+        assert_eq!((typed.sent_count(), typed.replies()), (0, reply.len()));
     }
 }

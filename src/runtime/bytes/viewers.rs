@@ -133,7 +133,7 @@ impl Viewers {
     }
 
     /// Returns the tasks being typed into.
-    pub(crate) fn focused(&self) -> Vec<TaskId> {
+    pub(crate) fn focused_tasks(&self) -> Vec<TaskId> {
         let all = lock(&self.all);
         let focus = |viewer: Arc<Viewer>| lock(&viewer.shown).focus.clone();
         all.iter().filter_map(Weak::upgrade).filter_map(focus).collect()
@@ -159,7 +159,7 @@ impl Viewers {
         known.max_by_key(|(closeness, _)| *closeness).map(|(_, colours)| colours).unwrap_or_default()
     }
 
-    pub(super) fn changed(&self, visible: bool) {
+    pub(super) fn wake_all(&self, visible: bool) {
         if visible {
             let all = lock(&self.all);
             all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.wake.notify_one());

@@ -142,7 +142,7 @@ impl Driver {
     /// Records an approval event. Its row precedes that of the start, which is synced before anything runs.
     pub(super) fn note_gate(&self, event: &GateEvent) {
         if let Some(console) = &event.console {
-            self.shared.notice_of(console, told(event, console));
+            self.shared.notice_of(console, decision_notice(event, console));
         }
         self.shared.note(&Fact::Gate(Cow::Borrowed(event)));
     }
@@ -161,7 +161,7 @@ fn at_console(mut actions: Vec<SupervisorAction>, from: Option<&ConsoleProcess>)
 }
 
 /// Returns the notice that other consoles show for a decision.
-fn told(event: &GateEvent, console: &ConsoleProcess) -> String {
+fn decision_notice(event: &GateEvent, console: &ConsoleProcess) -> String {
     let what: &str = event.what.into();
     match event.call {
         Some(call) => format!("call {call} was {what} in another console: {console}"),

@@ -25,7 +25,7 @@ impl Driver {
     }
 
     /// Called when the caller has received everything.
-    pub(super) fn delivered(&self, id: &TaskId) {
+    pub(super) fn note_delivery(&self, id: &TaskId) {
         let (Some(view), Some(live)) = (self.view(id), self.live.get(id)) else { return };
         self.tell_caller(id, stage_at_end(&view, &live.io));
     }
@@ -69,7 +69,7 @@ impl Driver {
 
     /// Handles a question that nobody answered in time: sends the program end-of-input and informs its caller once. A
     /// program that reads key by key has no end-of-input, and goes on waiting.
-    pub(super) fn unanswered(&mut self, id: &TaskId, seconds: u64) {
+    pub(super) fn end_input(&mut self, id: &TaskId, seconds: u64) {
         let Some(live) = self.live.get_mut(id) else { return };
         let mode = live.io.pty.get().and_then(|pty| pty.input_mode().ok());
         let Some(end) = mode.filter(|mode| mode.canonical).and_then(|mode| mode.eof) else { return };
@@ -81,7 +81,7 @@ impl Driver {
         self.shared.pump.write(id);
         if is_first {
             let waiting = self.supervisor.get(id).and_then(|task| task.waiting.clone());
-            self.shared.pump.say(id, told(waiting.as_ref(), seconds).into_bytes());
+            self.shared.pump.say(id, no_input_message(waiting.as_ref(), seconds).into_bytes());
         }
         self.step(SupervisorInput::Unanswered { id: id.clone() });
     }
@@ -109,7 +109,7 @@ pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
 }
 
 /// Returns the message for the command's standard error that explains why its program got no input.
-fn told(waiting: Option<&InputWait>, seconds: u64) -> String {
+fn no_input_message(waiting: Option<&InputWait>, seconds: u64) -> String {
     let program = waiting.and_then(|waiting| waiting.program.as_deref()).unwrap_or("a program");
     let what = waiting.map_or(InputNeed::Line, |waiting| waiting.kind).word();
     format!(
@@ -133,7 +133,7 @@ mod tests {
             program: Some("sudo".into()),
         };
         let line = "sudo asked for a password on its terminal, nobody answered within 90 s: it got the end of input\n";
-        assert_eq!(told(Some(&waiting), 90), format!("pilothouse: {line}"));
-        assert!(told(None, 5).contains("a program asked for input"));
+        assert_eq!(no_input_message(Some(&waiting), 90), format!("pilothouse: {line}"));
+        assert!(no_input_message(None, 5).contains("a program asked for input"));
     }
 }

@@ -55,7 +55,7 @@ impl Driver {
     }
 
     /// Applies what was measured.
-    pub(super) fn measured(&mut self, measured: Vec<MeasuredTask>) -> PublishPace {
+    pub(super) fn apply_measures(&mut self, measured: Vec<MeasuredTask>) -> PublishPace {
         self.is_measuring = false;
         let mut pace = PublishPace::Same;
         for MeasuredTask { id, size, hit } in measured {
@@ -73,7 +73,7 @@ impl Driver {
     }
 
     /// Applies what the kernel counted in the control group of a task that has ended.
-    pub(super) fn counted(&mut self, id: &TaskId, counts: GroupCounts) {
+    pub(super) fn apply_counts(&mut self, id: &TaskId, counts: GroupCounts) {
         let Some((task, live)) = self.supervisor.get(id).zip(self.live.get(id)) else { return };
         let hit = counted_ceiling(counts, live.ceilings, task.exit() == Some(&Exit::Code(0)));
         if let Some(bytes) = counts.peak {

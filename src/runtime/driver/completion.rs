@@ -75,7 +75,7 @@ impl Driver {
             let folder = view.folder.clone();
             self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
         }
-        self.shared.ledger.ended(id);
+        self.shared.ledger.note_end(id);
         self.shared.commands().end(id);
         let stored = view.output.bytes.saturating_sub(view.output.dropped_bytes);
         let is_recorded = self.shared.journal.health().degraded.is_none();
@@ -204,7 +204,7 @@ impl Driver {
         self.shared.ledger.close();
         self.publish();
         self.jobs.shutdown().await;
-        self.spawner.drained().await;
+        self.spawner.drain().await;
         let closed = Fact::Closed { recovered: false };
         // If this fails, closing the journal tries once more.
         let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;

@@ -51,7 +51,7 @@ impl Driver {
         let is_known = known.len() == requests.len();
         self.costs.add(of.clone(), requests);
         match is_known {
-            true => self.costed(&of, &known),
+            true => self.apply_costs(&of, &known),
             false => self.compute_costs(vec![of], None),
         }
     }
@@ -72,7 +72,7 @@ impl Driver {
     }
 
     /// Takes what something that waits would cost. Consoles are told of a change, and its reading time begins again.
-    pub(super) fn costed(&mut self, of: &Subject, found: &[Consequence]) {
+    pub(super) fn apply_costs(&mut self, of: &Subject, found: &[Consequence]) {
         let found = found.iter().map(Consequence::sentences).collect();
         if !self.costs.take(self.now(), of, found) {
             return;

@@ -42,7 +42,7 @@ pub(super) fn input(
     let io = driver.live.get(id).map(|live| live.io.clone());
     let sent = match (admitted, io) {
         (Err(rejection), _) => Err(rejection),
-        (Ok(()), None) => Err(gone()),
+        (Ok(()), None) => Err(end_rejection()),
         (Ok(()), Some(io)) => send(driver, by, &io, input)?,
     };
     let (accepted, bytes_written, rejection) = match sent {
@@ -127,10 +127,10 @@ fn queue(driver: &Driver, io: &TaskIo, bytes: &[u8]) -> Result<(), InputRejectio
     if io.unread_input() + length > SURE_INPUT {
         let all: usize = driver.live.values().map(|live| live.io.unread_input()).sum();
         if all + length > ALL_INPUT {
-            return Err(backlogged(all, "all tasks", ALL_INPUT));
+            return Err(backlog_rejection(all, "all tasks", ALL_INPUT));
         }
     }
-    io.queue(bytes).map_err(|full| backlogged(full.waiting, "the task", MOST_INPUT))
+    io.queue(bytes).map_err(|full| backlog_rejection(full.waiting, "the task", MOST_INPUT))
 }
 
 fn target(tty: bool, accepts_input: bool) -> Option<InputTarget> {
@@ -172,14 +172,14 @@ pub(in crate::runtime) fn to_past(task: Arc<TaskView>) -> InputOutcome {
     }
 }
 
-fn gone() -> InputRejection {
+fn end_rejection() -> InputRejection {
     InputRejection {
         reason: RejectionReason::TaskNotRunning,
         message: "The task has just ended; read its end with TaskOutput.".into(),
     }
 }
 
-fn backlogged(waiting: usize, whose: &str, most: usize) -> InputRejection {
+fn backlog_rejection(waiting: usize, whose: &str, most: usize) -> InputRejection {
     let message = format!(
         "{waiting} bytes that were sent to {whose} before have not been read, and at most {most} may wait; retry when \
          they have been read."

@@ -93,7 +93,7 @@ impl Driver {
         self.lane_jobs.due = None;
         for news in news {
             match news {
-                LaneNews::Admitted { id } => self.admitted(id),
+                LaneNews::Admitted { id } => self.admit_task(id),
                 LaneNews::Waits { id, place } => {
                     if place.pressure.is_some() {
                         self.lane_jobs.due = Some(self.now().mono + CLOSED);
@@ -105,14 +105,14 @@ impl Driver {
                     let at = self.now().wall;
                     let text = format!("lane {lane} cannot be used, so commands start without it: {error}");
                     self.shared.session().notice(at, text, true);
-                    self.admitted(id);
+                    self.admit_task(id);
                 }
             }
         }
         self.settle_lanes();
     }
 
-    fn admitted(&mut self, id: TaskId) {
+    fn admit_task(&mut self, id: TaskId) {
         self.step(SupervisorInput::Admitted { id, by: Actor::System });
     }
 

@@ -51,7 +51,7 @@ impl ListeningLook {
         let opened = changes.iter().filter(|change| change.is_open).cloned().collect();
         let again = std::mem::replace(&mut self.fresh, opened);
         let news = |change: ListenChange| {
-            let printed = ios.get(&change.task).filter(|_| change.is_open).map(|io| printed(io, &change.at));
+            let printed = ios.get(&change.task).filter(|_| change.is_open).map(|io| task_url(io, &change.at));
             ListenNews { url: printed.flatten(), change }
         };
         changes.into_iter().chain(again).map(news).collect()
@@ -59,7 +59,7 @@ impl ListeningLook {
 }
 
 /// Returns the URL of an address of a task, as the task printed it or else as it follows from the address.
-fn printed(io: &Arc<TaskIo>, at: &ListenAddress) -> Option<String> {
+fn task_url(io: &Arc<TaskIo>, at: &ListenAddress) -> Option<String> {
     url(at, &last_output(io))
 }
 
@@ -77,7 +77,7 @@ impl Driver {
         if !Looks::are_ports_due(self.live.values().map(|live| &live.looks)) && !is_awaited() {
             return;
         }
-        let (tasks, ios) = self.watched();
+        let (tasks, ios) = self.watched_tasks();
         if tasks.is_empty() && !self.is_listening {
             return;
         }
@@ -95,7 +95,7 @@ impl Driver {
     }
 
     /// Returns the tasks whose sockets are looked for, and their output.
-    fn watched(&self) -> (Vec<WatchedTask>, HashMap<TaskId, Arc<TaskIo>>) {
+    fn watched_tasks(&self) -> (Vec<WatchedTask>, HashMap<TaskId, Arc<TaskIo>>) {
         let watched = |(id, live): (&TaskId, &super::state::Live)| {
             let host = live.host.as_ref().and_then(HostHandle::pid)?;
             Some(WatchedTask { id: id.clone(), host })
@@ -118,7 +118,7 @@ impl Driver {
 
     /// Looks up outside the loop whether a task failed because an address was in use; it is settled after that.
     pub(super) fn explain(&mut self, id: &TaskId) {
-        let (tasks, ios) = self.watched();
+        let (tasks, ios) = self.watched_tasks();
         let Some(live) = self.live.get_mut(id) else { return };
         live.is_explained = true;
         let (id, io, own, look) = (id.clone(), live.io.clone(), self.own.clone(), self.listening.clone());
@@ -133,9 +133,9 @@ impl Driver {
     }
 
     /// Settles a task that failed, with what was found.
-    pub(super) fn explained(&mut self, id: &TaskId, conflict: Option<PortConflict>) {
+    pub(super) fn settle_failure(&mut self, id: &TaskId, conflict: Option<PortConflict>) {
         if let Some(PortConflict { named, held, news }) = conflict {
-            self.heard(news);
+            self.apply_listening(news);
             let others = self.supervisor.live().filter(|task| task.id != *id);
             let holders = others.flat_map(|task| task.held_ports()).collect();
             if let Some(taken) = TakenPort::find(&named, &held, holders) {
@@ -146,7 +146,7 @@ impl Driver {
     }
 
     /// Applies what was found.
-    pub(super) fn heard(&mut self, news: Vec<ListenNews>) {
+    pub(super) fn apply_listening(&mut self, news: Vec<ListenNews>) {
         for ListenNews { change: ListenChange { task: id, at, is_open }, url } in news {
             self.step(if is_open {
                 SupervisorInput::Listening { id: id.clone(), at, url }

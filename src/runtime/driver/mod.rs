@@ -97,17 +97,17 @@ impl Driver {
                 _ = programs, if programs_by.is_some() => Message::ProgramsOver,
             };
             match message {
-                Message::Nudge => throttle.changed(),
-                Message::Counted => throttle.counted(),
+                Message::Nudge => throttle.note_change(),
+                Message::Counted => throttle.note_output(),
                 _ => {}
             }
             match self.handle(message) {
                 PublishPace::Now => {
                     self.publish();
-                    throttle.published(self.shared.clock.now().mono);
+                    throttle.note_publish(self.shared.clock.now().mono);
                 }
-                PublishPace::Soon => throttle.changed(),
-                PublishPace::Typed => throttle.typed(self.shared.clock.now().mono),
+                PublishPace::Soon => throttle.note_change(),
+                PublishPace::Typed => throttle.note_typing(self.shared.clock.now().mono),
                 PublishPace::Same => {}
             }
         }
@@ -131,7 +131,7 @@ impl Driver {
                 self.order(order);
                 return PublishPace::Typed;
             }
-            Message::Order(DriverOrder::Measured { measured }) => return self.measured(measured),
+            Message::Order(DriverOrder::Measured { measured }) => return self.apply_measures(measured),
             Message::Order(order) => return PublishPace::now_if(self.order(order)),
             Message::Bytes(event) => {
                 self.byte_event(event);
@@ -187,7 +187,7 @@ impl Driver {
                 let label = name.as_deref().map(Cow::Borrowed);
                 self.shared.note_late(&Fact::Named { task: Cow::Borrowed(&id), name: label });
                 if let Some(task) = self.view(&id) {
-                    self.shared.session().agent_notices.renamed(&task, name.as_deref());
+                    self.shared.session().agent_notices.record_name(&task, name.as_deref());
                 }
                 self.tasks.apply(&id, TaskUpdate::Named(name.clone()));
                 self.step(SupervisorInput::Rename { id, name });
@@ -196,7 +196,7 @@ impl Driver {
             DriverOrder::Ledger { news } => self.ledger_news(*news),
             DriverOrder::Known { tasks, reply } => {
                 // The requester may be gone.
-                let _ = reply.send(Ok(self.known(&tasks)));
+                let _ = reply.send(Ok(self.unmeasured_tasks(&tasks)));
                 return false;
             }
             DriverOrder::Publish { reply } => {
@@ -237,24 +237,24 @@ impl Driver {
                 }
             }
             DriverOrder::Costs { found, then } => {
-                found.iter().for_each(|(of, found)| self.costed(of, found));
+                found.iter().for_each(|(of, found)| self.apply_costs(of, found));
                 if let Some(order) = then {
                     self.order(*order);
                 }
             }
             DriverOrder::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
-            DriverOrder::Started { id, running } => start::started(self, &id, *running),
-            DriverOrder::StartFailed { id, error } => start::failed(self, &id, error),
-            DriverOrder::Waiting { seen } => return self.seen(seen),
-            DriverOrder::Listening { news } => self.heard(news),
-            DriverOrder::Measured { measured } => return self.measured(measured) != PublishPace::Same,
+            DriverOrder::Started { id, running } => start::take_over(self, &id, *running),
+            DriverOrder::StartFailed { id, error } => start::fail_start(self, &id, error),
+            DriverOrder::Waiting { seen } => return self.apply_looks(seen),
+            DriverOrder::Listening { news } => self.apply_listening(news),
+            DriverOrder::Measured { measured } => return self.apply_measures(measured) != PublishPace::Same,
             DriverOrder::Lanes { news } => self.lane_news(news),
             DriverOrder::LaneMoved { returned } => {
                 self.lane_moved(returned);
                 return false;
             }
             DriverOrder::Pass { id } => self.let_pass(&id),
-            DriverOrder::Explained { id, conflict } => self.explained(&id, conflict),
+            DriverOrder::Explained { id, conflict } => self.settle_failure(&id, conflict),
             DriverOrder::Question(order) => self.question(order),
             DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
             DriverOrder::CallerResized { by, id } => self.caller_resized(&by, &id),
@@ -298,7 +298,7 @@ impl Driver {
                     self.queue(&id);
                     self.tell_caller(&id, CallerStage::Held);
                 }
-                SupervisorAction::EndInput { id, seconds } => self.unanswered(&id, seconds),
+                SupervisorAction::EndInput { id, seconds } => self.end_input(&id, seconds),
                 SupervisorAction::Hold(id) => self.answer(&id, ExecOutcome::Held),
                 SupervisorAction::Refuse { id, note } => self.refuse(&id, note),
                 SupervisorAction::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
@@ -311,7 +311,7 @@ impl Driver {
 
     fn note(&mut self, id: &TaskId, event: &TaskEvent) {
         if let Some(task) = self.supervisor.get(id) {
-            self.shared.session().agent_notices.happened(task.view(), event);
+            self.shared.session().agent_notices.record_event(task.view(), event);
         }
         self.shared.note(&Fact::Task { task: Cow::Borrowed(id), event: Cow::Borrowed(event) });
         self.leave_lane(id, event);
@@ -337,7 +337,7 @@ impl Driver {
     }
 
     /// Returns what is known of live tasks without measuring their processes.
-    fn known(&self, tasks: &[TaskId]) -> Vec<UnmeasuredTask> {
+    fn unmeasured_tasks(&self, tasks: &[TaskId]) -> Vec<UnmeasuredTask> {
         let known = |id: &TaskId| {
             let live = self.live.get(id)?;
             let host = live.host.as_ref().and_then(HostHandle::pid);
@@ -362,7 +362,7 @@ impl Driver {
             self.deliver(&id);
         }
         self.step(match event {
-            HostEvent::Counted(counts) => return self.counted(&id, counts),
+            HostEvent::Counted(counts) => return self.apply_counts(&id, counts),
             HostEvent::Exited(exit) => SupervisorInput::Exited { id, exit },
             HostEvent::AtWork { names } => SupervisorInput::AtWork { id, names },
             HostEvent::Leftovers { names } => SupervisorInput::Leftovers { id, names },
@@ -386,7 +386,7 @@ impl Driver {
     fn byte_event(&mut self, event: ByteEvent) {
         match event {
             ByteEvent::Drained(id) => self.step(SupervisorInput::Drained { id }),
-            ByteEvent::Delivered(id) => self.delivered(&id),
+            ByteEvent::Delivered(id) => self.note_delivery(&id),
             ByteEvent::Overrun(id) => self.step(SupervisorInput::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
             ByteEvent::ScreenReset(id) => self.step(SupervisorInput::ScreenReset { id }),

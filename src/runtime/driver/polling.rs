@@ -83,7 +83,7 @@ impl Wait {
             }
             Self::Poll { at, count } => {
                 let bytes = memory(process, at, usize::try_from(count).ok()?.min(MOST_FDS) * POLLFD)?;
-                Some(bytes.chunks_exact(POLLFD).filter_map(polled).collect())
+                Some(bytes.chunks_exact(POLLFD).filter_map(parse_pollfd).collect())
             }
             Self::Select { at, count } => {
                 let count = u32::try_from(count).ok()?.min(1_024);
@@ -105,7 +105,7 @@ fn target(line: &str) -> Option<u32> {
 }
 
 /// Parses a `struct pollfd`.
-fn polled(bytes: &[u8]) -> Option<u32> {
+fn parse_pollfd(bytes: &[u8]) -> Option<u32> {
     let fd = i32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?);
     let events = u16::from_ne_bytes(bytes.get(4..6)?.try_into().ok()?);
     u32::try_from(fd).ok().filter(|_| u32::from(events) & IN != 0)
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(target("pos:\t0"), None);
         let pollfd = |fd: i32, events: u16| [&fd.to_ne_bytes()[..], &events.to_ne_bytes(), &[0, 0]].concat();
         assert_eq!(
-            (polled(&pollfd(4, 1)), polled(&pollfd(4, 4)), polled(&pollfd(-1, 1))),
+            (parse_pollfd(&pollfd(4, 1)), parse_pollfd(&pollfd(4, 4)), parse_pollfd(&pollfd(-1, 1))),
             (Some(4), None, None)
         );
     }

@@ -20,12 +20,12 @@ impl Driver {
         let gate = self.gate();
         let mut alive = Vec::new();
         let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
-        for view in self.supervisor.measured(output) {
+        for view in self.supervisor.update_output(output) {
             self.tasks.show(view);
             alive.push(view.clone());
         }
         let before = self.shared.snapshot.borrow().clone();
-        let record = record_view(self.shared.journal.health(), self.shared.journal.stalled());
+        let record = record_view(self.shared.journal.health(), self.shared.journal.stall_time());
         let at = self.now().wall;
         let mut session = self.shared.session();
         if let Some((text, is_error)) = turn(&before.record, &record) {
@@ -35,7 +35,7 @@ impl Driver {
             session.changes.note(ItemKey::Task(number));
         }
         session.counters.live(alive.iter().map(|task| &**task));
-        let mut metrics = session.counters.shown();
+        let mut metrics = session.counters.metrics();
         metrics.gauges = self.shared.gauges(&alive, metrics.output_bytes_in);
         let snapshot = Snapshot {
             seq: session.changes.publish(),
@@ -45,11 +45,11 @@ impl Driver {
             started_at: before.started_at,
             headless: self.shared.is_headless(),
             stop_grace_ms: before.stop_grace_ms,
-            tasks: self.tasks.all(),
-            tasks_left: self.tasks.left(),
+            tasks: self.tasks.list(),
+            tasks_left: self.tasks.left_count(),
             calls: session.calls.summaries(),
             agents: session.agents.clone(),
-            programs: session.programs.all(),
+            programs: session.programs.list(),
             questions: self.questions.machine.questions(),
             in_agents: self.questions.machine.answered_in_agents(),
             permissions: self.questions.machine.permissions(),
@@ -88,7 +88,7 @@ impl Driver {
 
     /// Tells whether the record is not being written, or its state could change at any moment.
     fn record_matters(&self) -> bool {
-        self.shared.journal.stalled().is_some() || self.shared.snapshot.borrow().record.degraded.is_some()
+        self.shared.journal.stall_time().is_some() || self.shared.snapshot.borrow().record.degraded.is_some()
     }
 
     /// Closes one second of history; returns whether there is something to publish.

@@ -65,10 +65,10 @@ impl Driver {
                 let said = self.questions.machine.let_agents(&id, may);
                 self.note_fact(&id, said, reply);
             }
-            QuestionOrder::Recorded { id, written } => self.recorded(&id, written),
+            QuestionOrder::Recorded { id, written } => self.apply_record(&id, written),
             QuestionOrder::Withdraw { id } => self.withdraw(&id, false),
             QuestionOrder::AnsweredInAgent(answered) => {
-                let ended = self.questions.machine.heard(now, &answered);
+                let ended = self.questions.machine.end_permissions(now, &answered);
                 self.note_ended(ended, None);
                 for id in self.questions.machine.prompts(&answered) {
                     self.withdraw(&id, true);
@@ -132,7 +132,7 @@ impl Driver {
 
     /// Withdraws every open question because the runtime shuts down.
     pub(super) fn withdraw_questions(&mut self) {
-        for id in self.questions.machine.unsettled() {
+        for id in self.questions.machine.unsettled_ids() {
             self.withdraw(&id, false);
         }
     }
@@ -179,10 +179,10 @@ impl Driver {
         });
     }
 
-    fn recorded(&mut self, id: &QuestionId, written: Result<(), Error>) {
+    fn apply_record(&mut self, id: &QuestionId, written: Result<(), Error>) {
         let answerer = self.questions.answerers.remove(id);
         let question = self.questions.machine.question(id);
-        match self.questions.machine.recorded(self.now(), id, written.is_ok()) {
+        match self.questions.machine.apply_record(self.now(), id, written.is_ok()) {
             FactReply::Nobody => {}
             FactReply::Opened => {
                 // Without a console, nobody could take it back.
@@ -203,7 +203,7 @@ impl Driver {
                 }
             }
             FactReply::Asker(settled) => {
-                let prompted = question.and_then(|question| prompted(&question, &settled));
+                let prompted = question.and_then(|question| prompted_command(&question, &settled));
                 if let Some(command) = prompted.map(Box::new) {
                     self.step(SupervisorInput::Prompted { command });
                 }
@@ -246,7 +246,7 @@ impl Driver {
 
 /// Returns the command that the operator has allowed with this answer to its agent's prompt, if a rule of ours asks about it
 /// as well.
-fn prompted(question: &Question, settled: &QuestionOutcome) -> Option<PromptedCommand> {
+fn prompted_command(question: &Question, settled: &QuestionOutcome) -> Option<PromptedCommand> {
     let (QuestionKind::AgentPrompt(prompt), QuestionOutcome::Answered(answer)) = (&question.kind, settled)
     else {
         return None;

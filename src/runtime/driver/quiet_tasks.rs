@@ -14,7 +14,7 @@ impl Driver {
         for (id, live) in &mut self.live {
             let Some(task) = supervisor.get(id) else { continue };
             let (Some(host), Some(shell)) = (&live.host, task.pid) else { continue };
-            let second = live.looks.second(live.io.written());
+            let second = live.looks.second(live.io.byte_count());
             if second == Second::Wrote {
                 wrote.push(id.clone());
             }
@@ -45,7 +45,7 @@ impl Driver {
     }
 
     /// Applies what quiet tasks were found waiting for; returns whether any of it is new.
-    pub(super) fn seen(&mut self, mut seen: Vec<WaitLook>) -> bool {
+    pub(super) fn apply_looks(&mut self, mut seen: Vec<WaitLook>) -> bool {
         for found in &seen {
             if let Some(live) = self.live.get_mut(&found.id) {
                 live.looks.is_lent = found.is_lent;

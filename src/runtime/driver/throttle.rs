@@ -19,22 +19,22 @@ pub(super) struct Throttle {
 
 impl Throttle {
     /// Records that something has changed.
-    pub(super) fn changed(&mut self) {
+    pub(super) fn note_change(&mut self) {
         self.due = Some(self.last + CHANGES);
     }
 
     /// Records that the person has typed into a task.
-    pub(super) fn typed(&mut self, now: Duration) {
+    pub(super) fn note_typing(&mut self, now: Duration) {
         self.due = self.due.or(Some((self.last + CHANGES).max(now + TYPED)));
     }
 
     /// Records that tasks have written output.
-    pub(super) fn counted(&mut self) {
+    pub(super) fn note_output(&mut self) {
         self.due = self.due.or(Some(self.last + COUNTS));
     }
 
     /// Records that the state was published.
-    pub(super) fn published(&mut self, now: Duration) {
+    pub(super) fn note_publish(&mut self, now: Duration) {
         *self = Self { last: now, due: None };
     }
 
@@ -57,17 +57,17 @@ mod tests {
     fn counts_wait_for_each_other_and_a_change_takes_them_along() {
         let ms = Duration::from_millis;
         let mut throttle = Throttle::default();
-        throttle.published(ms(1_000));
+        throttle.note_publish(ms(1_000));
         assert_eq!((throttle.due(), throttle.hears_changes()), (None, true));
-        throttle.counted();
+        throttle.note_output();
         assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_500)), true));
-        throttle.changed();
+        throttle.note_change();
         assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_050)), false));
-        throttle.counted();
+        throttle.note_output();
         assert_eq!(throttle.due(), Some(ms(1_050)));
-        throttle.published(ms(2_000));
-        throttle.typed(ms(3_000));
-        throttle.counted();
+        throttle.note_publish(ms(2_000));
+        throttle.note_typing(ms(3_000));
+        throttle.note_output();
         assert_eq!(throttle.due(), Some(ms(3_010)), "with its echo");
     }
 }

@@ -32,11 +32,11 @@ pub struct AnswerRow {
 
 impl AnswerRow {
     /// Waits until the answer may be received: a kill right afterwards loses nothing that was answered.
-    pub async fn written(self) {
+    pub async fn wait(self) {
         if let Some(row) = self.row {
             // The action was carried out, so it is answered all the same; the console shows that the answer is not
             // recorded.
-            let _ = self.shared.written(row).await;
+            let _ = self.shared.wait_for_row(row).await;
         }
     }
 }
@@ -63,7 +63,7 @@ impl Handle {
             }
             _ => self.shared.enqueue(&Fact::Call(Cow::Borrowed(&record)), durability).await,
         }
-        self.shared.session().calls.admitted(self.shared.clock.now(), record.seq);
+        self.shared.session().calls.admit(self.shared.clock.now(), record.seq);
         record.seq
     }
 
@@ -132,7 +132,7 @@ impl Handle {
     ) {
         let actor = Actor::Agent(label.to_owned());
         let seq = self.begin_call(&actor, tool, Durability::Written, input).await;
-        let native = NativeCall::refused(mode, reason);
+        let native = NativeCall::from_refusal(mode, reason);
         let said = match &native.ruling {
             Some(CallRuling::Refused { reason, .. }) if !reason.is_empty() => format!(": {reason}"),
             _ => ".".to_owned(),
@@ -140,7 +140,7 @@ impl Handle {
         let message = format!("{label} refused this by itself, and asked nobody{said}");
         let error = ToolError::new(ErrorKind::AgentDenied, message.clone())
             .with_hint("nothing was run; the person may run it");
-        self.end_call(seq, None, &Envelope::error(tool, error), &message, Vec::new()).await.written().await;
+        self.end_call(seq, None, &Envelope::error(tool, error), &message, Vec::new()).await.wait().await;
         self.put_receipt(seq, &message, native);
         self.shared.session().notice(self.shared.clock.now().wall, message, false);
     }
@@ -220,7 +220,7 @@ impl Handle {
     }
 
     /// Returns how much is running and waiting.
-    pub fn standing(&self) -> StatusCounts {
+    pub fn status_counts(&self) -> StatusCounts {
         StatusCounts::of(&self.shared.snapshot.borrow())
     }
 
@@ -232,7 +232,7 @@ impl Handle {
 
     /// Returns the current metrics.
     pub fn metrics(&self) -> Metrics {
-        let mut metrics = self.shared.session().counters.shown().up_to(self.shared.clock.now().wall);
+        let mut metrics = self.shared.session().counters.metrics().up_to(self.shared.clock.now().wall);
         let snapshot = self.shared.snapshot.borrow().clone();
         metrics.gauges = self.shared.gauges(&snapshot.tasks, metrics.output_bytes_in);
         metrics

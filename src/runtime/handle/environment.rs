@@ -9,7 +9,7 @@ impl Handle {
     /// Returns a handle for a caller with its own environment: its commands inherit that environment, with the
     /// changes of the settings, instead of the runtime's.
     pub fn for_caller(&self, environment: &Environment) -> Self {
-        let variables = self.shared.env.changed(environment.iter().cloned().collect());
+        let variables = self.shared.env.apply(environment.iter().cloned().collect());
         Self { environment: Environment::new(variables, environment.umask()), ..self.clone() }
     }
 
@@ -19,7 +19,7 @@ impl Handle {
     }
 
     /// Returns a variable that commands inherit.
-    pub fn inherited(&self, name: &str) -> Option<OsString> {
+    pub fn inherited_variable(&self, name: &str) -> Option<OsString> {
         self.environment.get(name).map(ToOwned::to_owned)
     }
 

@@ -68,7 +68,7 @@ impl Handle {
 
     /// Returns a live view of the rules that were handed over.
     #[must_use]
-    pub fn handed(&self) -> watch::Receiver<Vec<ApprovalRule>> {
+    pub fn handed_rules(&self) -> watch::Receiver<Vec<ApprovalRule>> {
         self.shared.handed.subscribe()
     }
 

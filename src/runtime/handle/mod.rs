@@ -102,7 +102,7 @@ impl Handle {
             stop_grace_ms: millis(options.limits.stop_grace),
             ..Snapshot::default()
         };
-        let environment = Environment::new(options.env.changed(options.environment), None);
+        let environment = Environment::new(options.env.apply(options.environment), None);
         let (orders, inbox) = mpsc::channel(ORDERS);
         let ledger = LedgerSetup {
             still: StillTree::default(),
@@ -209,7 +209,7 @@ impl Handle {
     /// # Errors
     /// If there is no such task.
     pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
-        let Some(io) = self.shared.io(id) else { return self.known(id).map(|_| true) };
+        let Some(io) = self.shared.io(id) else { return self.known_task(id).map(|_| true) };
         let mut progress = io.progress.subscribe();
         let reached = progress.wait_for(|progress| match until {
             Until::Terminal => progress.settled,
@@ -316,7 +316,7 @@ impl Handle {
         viewer.show(visible.iter().cloned().collect(), focus.cloned());
         let ios: Vec<Arc<TaskIo>> = self.shared.ios().values().cloned().collect();
         ios.iter().for_each(|io| self.shared.viewers.refresh(io));
-        self.shared.pump.prioritize(self.shared.viewers.focused());
+        self.shared.pump.prioritize(self.shared.viewers.focused_tasks());
     }
 
     /// Shows the person a notice.

@@ -96,9 +96,9 @@ impl AnswerNotices {
     }
 
     /// Waits until the answer that these go with is on record, before it is written.
-    pub async fn recorded(of_answer: &mut Option<Self>) {
+    pub async fn wait_for_record(of_answer: &mut Option<Self>) {
         if let Some(row) = of_answer.as_mut().and_then(|notices| notices.row.take()) {
-            row.written().await;
+            row.wait().await;
         }
     }
 
@@ -118,10 +118,10 @@ impl AnswerNotices {
     }
 
     /// Marks the notices as delivered once their answer is written, so that they are not repeated.
-    pub fn given(mut self) {
+    pub fn mark_delivered(mut self) {
         let ids = std::mem::take(&mut self.taken.ids);
         if !ids.is_empty() {
-            self.shared.session().given(&self.label, &ids);
+            self.shared.session().remove_delivered(&self.label, &ids);
             self.shared.nudge.notify_one();
         }
     }

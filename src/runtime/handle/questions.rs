@@ -128,7 +128,7 @@ impl Handle {
     }
 
     /// Waits until no console is open.
-    pub async fn unwatched(&self) {
+    pub async fn wait_until_unwatched(&self) {
         self.shared.viewers.nobody().await
     }
 

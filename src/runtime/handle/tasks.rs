@@ -91,7 +91,7 @@ impl Handle {
     /// # Errors
     /// If there is no such task.
     pub fn output(&self, id: &TaskId) -> Result<StoredOutput, Error> {
-        self.output_of(&*self.known(id)?)
+        self.output_of(&*self.known_task(id)?)
     }
 
     /// Returns the stored output of a task that may no longer be in memory.
@@ -112,7 +112,7 @@ impl Handle {
         let task = self.find(id).await.ok_or_else(|| Error::UnknownTask(id.clone()))?;
         let output = self.output_of(&task)?;
         let of = |stream| output.artifact(stream);
-        let dropped_bytes = output.dropped(OutputStream::Merged)?;
+        let dropped_bytes = output.dropped_bytes(OutputStream::Merged)?;
         Ok(match task.tty {
             true => StoredStreams { stdout: of(OutputStream::Merged).await?, stderr: None, dropped_bytes },
             false => StoredStreams {
@@ -124,7 +124,7 @@ impl Handle {
     }
 
     /// Returns a task that is already known: in memory, or found in a recording earlier.
-    pub(super) fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
+    pub(super) fn known_task(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
         let task = self.task(id).or_else(|| self.shared.past_task(id));
         task.ok_or_else(|| Error::UnknownTask(id.clone()))
     }

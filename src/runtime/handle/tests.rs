@@ -40,7 +40,7 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     let shown = shows(&handle, |now| now.record.degraded.is_some()).await;
     let said = shown.record.degraded.as_deref().unwrap_or_default();
     assert!(said.starts_with("the disk has not answered for "), "{said}");
-    assert!(block.held() > 0 && !call.is_finished(), "the call waits for its row");
+    assert!(block.wait_count() > 0 && !call.is_finished(), "the call waits for its row");
     assert!(handle.shared.check().is_ok(), "what comes is not refused, it waits too");
     // More rows than there is room for: `note` does not block, and the driver still takes orders.
     for _ in 0..10_000 {
@@ -249,7 +249,7 @@ async fn an_agent_that_leaves_is_told_of_with_what_goes_on_and_what_it_has_not_r
     let last = said(&handle).pop().expect("a notice");
     assert!(last.starts_with("agent b has not read what it was told: \"use TOKEN="), "{last}");
     assert!(!last.contains("abcdefgh12345678"), "{last}");
-    handle.words_for(&label).given();
+    handle.words_for(&label).mark_delivered();
     assert!(handle.shared.session().agents[1].unread.is_empty());
     // The next one of that name does not get what was for this one.
     handle.shared.session().words(&label, "stop");

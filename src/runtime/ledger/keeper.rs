@@ -104,7 +104,7 @@ impl LedgerKeeper {
                 LedgerOrder::Began { task, by, at, others, is_first, still } => {
                     self.began(task, &by, (at, still), others, is_first).await;
                 }
-                LedgerOrder::Ended { task } => self.ended(task).await,
+                LedgerOrder::Ended { task } => self.take_end_snapshot(task).await,
                 LedgerOrder::Undo { request, folder, by, reply } => {
                     let report = self.undo(request, folder, &by).await;
                     // It was done, whether or not anybody hears of it.
@@ -137,7 +137,7 @@ impl LedgerKeeper {
             tokio::select! {
                 biased;
                 order = self.inbox.recv() => return order,
-                () = open.moved(), if is_settled => {}
+                () = open.wait_for_change(), if is_settled => {}
                 () = sleep(FOREGROUND), if !is_settled => continue,
             }
             if let Err((why, is_last)) = open.snapshot().await {
@@ -232,7 +232,7 @@ impl LedgerKeeper {
     }
 
     /// Takes one snapshot for all commands that have ended by now.
-    async fn ended(&mut self, task: TaskId) {
+    async fn take_end_snapshot(&mut self, task: TaskId) {
         let ended = self.take_ended(task);
         let LedgerState::On(open) = &mut self.state else { return };
         if ended.is_empty() {

@@ -121,7 +121,7 @@ impl Ledger {
     }
 
     /// Notes that a command has ended, and its output with it.
-    pub(super) fn ended(&self, task: &TaskId) {
+    pub(super) fn note_end(&self, task: &TaskId) {
         self.tell(LedgerOrder::Ended { task: task.clone() });
     }
 

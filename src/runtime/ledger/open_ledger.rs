@@ -231,7 +231,7 @@ impl OpenLedger {
         let (moved, new) = (watch.take_moved(), watch.take_new());
         self.watch = match new.is_empty() {
             true => Some(watch),
-            false => match unwatched(&self.git, &self.bounds, by).await {
+            false => match unwatched_paths(&self.git, &self.bounds, by).await {
                 Ok(ignored) => {
                     let follow = move || {
                         watch.follow(new, &ignored);
@@ -247,7 +247,7 @@ impl OpenLedger {
 
     /// Waits until something has moved in the tree and it has been quiet for a moment: then a snapshot is due, so that the next
     /// command finds one that is exact.
-    pub(super) async fn moved(&mut self) {
+    pub(super) async fn wait_for_change(&mut self) {
         loop {
             let Some(told) = &self.told else { return std::future::pending().await };
             let Ok(mut ready) = told.readable().await else { return std::future::pending().await };
@@ -357,14 +357,14 @@ fn readiness(watch: &TreeWatch) -> Option<AsyncFd<Arc<OwnedFd>>> {
 
 /// Watches the tree, if the kernel lets us.
 async fn watch_tree(git: &PrivateGit, bounds: &SnapshotBounds, by: Instant) -> Option<TreeWatch> {
-    let ignored = unwatched(git, bounds, by).await.ok()?;
+    let ignored = unwatched_paths(git, bounds, by).await.ok()?;
     let top = git.top().to_owned();
     tokio::task::spawn_blocking(move || TreeWatch::over(&top, &ignored)).await.ok()?.ok()
 }
 
 /// Lists the folders and files that git ignores, without what is in them, and the folder that is in no snapshot: the
 /// recordings in it move with every command.
-async fn unwatched(
+async fn unwatched_paths(
     git: &PrivateGit,
     bounds: &SnapshotBounds,
     by: Instant,

@@ -38,23 +38,23 @@ impl LedgerKeeper {
             LedgerState::Unopened => return Err("the ledger is not open".to_owned()),
         };
         let (facts, together) = read_undo(task.clone(), folder.clone()).await?;
-        let facts = if is_redo { facts.reversed() } else { facts };
+        let facts = if is_redo { facts.reverse() } else { facts };
         let tasks = if together.is_empty() { vec![task] } else { together.clone() };
         let report = UndoReport { together, ..UndoReport::default() };
         let past = open.git().of_recording(folder);
         let top = open.git().top().to_owned();
         // A runtime that ends may still be at an undo when the next one begins.
-        let lock = tokio::task::spawn_blocking(move || HeldFolder::open(&top)?.locked());
+        let lock = tokio::task::spawn_blocking(move || HeldFolder::open(&top)?.lock());
         let lock = timeout(UNDONE_BY, lock).await.map_err(|_| "another undo is going on")?;
         let lock = lock.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let planned = match plan(&past, &facts, Instant::now() + REPORT).await {
             Ok(plan) => plan,
             Err(refused) => return Ok(UndoReport { refused, ..report }),
         };
-        let steps = planned.told();
+        let steps = planned.lines();
         if steps.is_empty() && !is_redo && planned.is_clean() {
-            let back = plan(&past, &facts.reversed(), Instant::now() + REPORT).await;
-            let redo = back.map(|plan| plan.told()).unwrap_or_default();
+            let back = plan(&past, &facts.reverse(), Instant::now() + REPORT).await;
+            let redo = back.map(|plan| plan.lines()).unwrap_or_default();
             return Ok(UndoReport { redo, ..report });
         }
         if is_dry {

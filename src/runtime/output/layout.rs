@@ -99,7 +99,7 @@ impl StreamLayout {
     }
 
     /// Splits a part of the log where the time is known: yields where each piece begins and ends, and when it came.
-    pub(super) fn timed(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, Option<u32>)> {
+    pub(super) fn timed_pieces(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, Option<u32>)> {
         let first = self.times.partition_point(|(offset, _)| *offset <= from);
         let known = first.checked_sub(1).map(|at| self.times[at].1);
         let inside = self.times[first..].iter().take_while(move |(offset, _)| *offset < to);

@@ -162,12 +162,12 @@ impl StoredOutput {
         let (layout, file) = (self.layout(stream)?, self.open()?);
         let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
         if layout.dropped > 0 || live.is_some() || layout.total() > WHOLE_BYTES {
-            let missing = self.dropped(stream)?.saturating_sub(layout.dropped);
+            let missing = self.dropped_bytes(stream)?.saturating_sub(layout.dropped);
             let layout = layout.followed_by_gap(missing);
             let missing = self.lines_missing(&file, &layout, live.as_deref())?;
             return self.read_lines(&file, &layout, (live.as_deref(), missing), part, take);
         }
-        let text = self.transcribed(&file, &layout, 0, layout.total())?;
+        let text = self.transcribe(&file, &layout, 0, layout.total())?;
         for (number, line) in (1..).zip(laid_out(&text).lines()) {
             let line = HeldLine::whole(line);
             let first = part.filter(|(wanted, _)| *wanted == number).map(|(_, first)| first);
@@ -196,7 +196,7 @@ impl StoredOutput {
                 return Ok(());
             }
             let Some(&(start, length)) = layout.segments.get(at) else { break };
-            for (begin, end, now_ms) in layout.timed(start, start + length) {
+            for (begin, end, now_ms) in layout.timed_pieces(start, start + length) {
                 if let Some(now_ms) = now_ms {
                     lines.transcript.note_time(now_ms.into());
                 }
@@ -371,7 +371,7 @@ mod tests {
         part: Option<LinePart>,
         take: &mut dyn FnMut(StreamPiece<'_>) -> bool,
     ) {
-        let size = Size::clamped(20, 3);
+        let size = Size::nearest(20, 3);
         let mut lines = LineBuilder::new(ByteOrigin::Pipe, size, part, take);
         for piece in bytes.chunks(piece) {
             assert!(lines.feed(piece));
@@ -387,7 +387,7 @@ mod tests {
             piece in 1_usize..70,
         ) {
             let text = plain + &rest;
-            let whole = clean(text.as_bytes(), ByteOrigin::Pipe, Size::clamped(20, 3));
+            let whole = clean(text.as_bytes(), ByteOrigin::Pipe, Size::nearest(20, 3));
             prop_assert_eq!(read(text.as_bytes(), piece), whole.lines().collect::<Vec<_>>());
         }
     }

@@ -9,7 +9,7 @@ impl StoredOutput {
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub async fn both(&self, window_chars: usize) -> Result<(StreamText, StreamText), Error> {
+    pub async fn both_streams(&self, window_chars: usize) -> Result<(StreamText, StreamText), Error> {
         if self.is_empty() {
             return Ok((StreamText::Whole(String::new()), StreamText::Whole(String::new())));
         }

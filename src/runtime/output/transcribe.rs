@@ -6,7 +6,7 @@ use crate::terminal::{LogBytes as _, Transcript};
 
 impl StoredOutput {
     /// Returns the text of a part of a stream, by the stream's own offsets.
-    pub(super) fn transcribed(
+    pub(super) fn transcribe(
         &self,
         file: &OpenLog,
         layout: &StreamLayout,
@@ -21,7 +21,7 @@ impl StoredOutput {
             skip -= skipped;
             let (at, end) = (start + skipped, start + length.min(skipped.saturating_add(left)));
             left -= end.saturating_sub(at);
-            for (at, end, now_ms) in layout.timed(at, end) {
+            for (at, end, now_ms) in layout.timed_pieces(at, end) {
                 if let Some(now_ms) = now_ms {
                     transcript.note_time(now_ms.into());
                 }

@@ -212,7 +212,7 @@ impl Recording {
                 call.record.tell(receipt.into_owned(), native.into_owned());
             }
             Fact::Queued { task } | Fact::Start { task, .. } | Fact::Ended { task, .. } => {
-                self.stands(task.into_owned());
+                self.apply_state(task.into_owned());
             }
             Fact::Task { task, event } => {
                 let (task, event) = (task.into_owned(), event.into_owned());
@@ -240,10 +240,10 @@ impl Recording {
     }
 
     /// Applies a row that holds a task's state; the task's folder is taken from where the recording is now.
-    fn stands(&mut self, task: TaskView) {
+    fn apply_state(&mut self, task: TaskView) {
         let task = TaskView { folder: self.folder.join("tasks").join(task.id.as_str()), ..task };
         match self.tasks.iter_mut().rfind(|known| known.id == task.id) {
-            Some(known) => known.stands(task),
+            Some(known) => known.replace_view(task),
             None => self.tasks.push(TaskState::new(task)),
         }
     }

@@ -75,7 +75,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
         for event in outcome::complete(&mut task, left.as_ref(), &survivors, now) {
             put(journal, &Fact::Task { task: Cow::Borrowed(&task.id), event: Cow::Borrowed(&event) });
         }
-        task.measured(log::measure(&task.folder, task.output));
+        task.update_output(log::measure(&task.folder, task.output));
         put(journal, &Fact::Ended { task: Cow::Borrowed(&task), first_byte_ms: None });
         RecoveredTask { task: task.id.clone(), status: task.status, found: orphans.names, survivors }
     };

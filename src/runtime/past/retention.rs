@@ -180,7 +180,7 @@ fn clear(recordings: &Path) {
         let name = entry.file_name();
         let Some(was) = name.to_str().and_then(|name| name.strip_prefix(REMOVED)) else { continue };
         let is_own = RecordingMeta::read(&entry.path()).is_some_and(|meta| meta.recording_name() == was);
-        if is_own && let Err(error) = Removable::known(&entry.path()).and_then(Removable::remove) {
+        if is_own && let Err(error) = Removable::read(&entry.path()).and_then(Removable::remove) {
             tracing::warn!(%error, folder = %entry.path().display(), "remove the rest of a recording");
         }
     }
@@ -207,10 +207,10 @@ impl Removable {
                 "its description and its first row do not say that it is a recording",
             ));
         }
-        Self::known(recording)
+        Self::read(recording)
     }
 
-    fn known(recording: &Path) -> io::Result<Self> {
+    fn read(recording: &Path) -> io::Result<Self> {
         let (above, name) = (recording.parent().unwrap_or(recording), recording.file_name());
         let (recordings, name) = (HeldFolder::open_own(above)?, PathBuf::from(name.unwrap_or_default()));
         let tree = KnownTree::read(&recordings, &name, |path, is_folder| {

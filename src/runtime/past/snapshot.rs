@@ -22,7 +22,7 @@ impl Recording {
     pub fn snapshot(&self) -> Snapshot {
         let last = self.last_at.unwrap_or(Timestamp::UNIX_EPOCH);
         let started_at = self.meta.as_ref().map_or(last, |meta| meta.started_at);
-        let tasks: Vec<Arc<TaskView>> = self.tasks.iter().map(|task| shown(task, last)).collect();
+        let tasks: Vec<Arc<TaskView>> = self.tasks.iter().map(|task| complete_task(task, last)).collect();
         Snapshot {
             seq: 1,
             workspace: self.meta.as_ref().map(|meta| meta.workspace.clone()).unwrap_or_default(),
@@ -36,7 +36,7 @@ impl Recording {
             tasks_left: 0,
             calls: self.calls.values().map(summary).collect(),
             agents: self.agents(),
-            programs: self.programs.iter().map(|program| Arc::new(ended(program, last))).collect(),
+            programs: self.programs.iter().map(|program| Arc::new(complete_program(program, last))).collect(),
             questions: Vec::new(),
             in_agents: Vec::new(),
             permissions: Vec::new(),
@@ -89,11 +89,11 @@ impl Recording {
             counters.count(&Fact::Ended { task: Cow::Borrowed(task), first_byte_ms: None });
         }
         counters.live(std::iter::empty());
-        counters.shown()
+        counters.metrics()
     }
 }
 
-fn shown(task: &TaskState, last: Timestamp) -> Arc<TaskView> {
+fn complete_task(task: &TaskState, last: Timestamp) -> Arc<TaskView> {
     let mut task = task.clone();
     if !task.status.is_terminal() {
         let left = ExitRecord::read(&task.folder).ok().flatten();
@@ -103,7 +103,7 @@ fn shown(task: &TaskState, last: Timestamp) -> Arc<TaskView> {
 }
 
 /// Completes a program whose end was not recorded: it was interrupted with its runtime.
-fn ended(program: &ProgramView, last: Timestamp) -> ProgramView {
+fn complete_program(program: &ProgramView, last: Timestamp) -> ProgramView {
     if program.state.is_terminal() {
         return program.clone();
     }

@@ -98,7 +98,7 @@ impl QuestionMachine {
         let due = within.map(|within| now.mono.saturating_add(within));
         self.open
             .insert(id, QuestionEntry { question: question.clone(), due, state: QuestionStage::Announced });
-        QuestionFact::Asked { question: Arc::new(masked(&question)) }
+        QuestionFact::Asked { question: Arc::new(mask_question(&question)) }
     }
 
     /// Accepts an answer. It is final once the returned fact is recorded.
@@ -122,7 +122,7 @@ impl QuestionMachine {
         {
             return Err(AnswerRefusal::DoesNotFit {
                 id: id.clone(),
-                expected: entry.question.kind.expected(),
+                expected: entry.question.kind.answer_form(),
             });
         }
         let AnswerInput { value, note } = given;
@@ -142,7 +142,7 @@ impl QuestionMachine {
             value: AnswerValue::Approve,
             principal: Principal::Permission(permission.number),
             at: now.wall,
-            note: Some(permission.told()),
+            note: Some(permission.describe()),
         };
         entry.state = QuestionStage::Settling(QuestionOutcome::Answered(answer.clone()));
         Some(QuestionFact::Answered { id: id.clone(), answer, console: None })
@@ -247,12 +247,16 @@ impl QuestionMachine {
 
     /// Returns what is permitted of agents' further prompts.
     pub(in crate::runtime) fn permissions(&self) -> Vec<PromptPermission> {
-        self.permissions.shown()
+        self.permissions.list()
     }
 
     /// Ends the permissions that an event of their session ends.
-    pub(in crate::runtime) fn heard(&mut self, now: Moment, event: &AnsweredPrompts) -> Vec<QuestionFact> {
-        self.permissions.heard(now, event)
+    pub(in crate::runtime) fn end_permissions(
+        &mut self,
+        now: Moment,
+        event: &AnsweredPrompts,
+    ) -> Vec<QuestionFact> {
+        self.permissions.end_by_event(now, event)
     }
 
     /// Ends what was permitted to an agent that is gone.
@@ -271,7 +275,7 @@ impl QuestionMachine {
     }
 
     /// Applies whether the last fact about a question was recorded.
-    pub(in crate::runtime) fn recorded(
+    pub(in crate::runtime) fn apply_record(
         &mut self,
         now: Moment,
         id: &QuestionId,
@@ -289,7 +293,7 @@ impl QuestionMachine {
             (QuestionStage::Settling(QuestionOutcome::Answered(_)), false) => FactReply::NotAnswered,
             (QuestionStage::Settling(settled), _) => {
                 if let (Some(entry), QuestionOutcome::Answered(answer)) = (self.open.remove(id), &settled) {
-                    self.permissions.answered(now, &entry.question, &answer.value);
+                    self.permissions.apply_answer(now, &entry.question, &answer.value);
                 }
                 self.remember(id.clone(), &how(&settled));
                 FactReply::Asker(settled)
@@ -316,7 +320,7 @@ impl QuestionMachine {
     }
 
     /// Returns the ids of all questions that are not settled yet.
-    pub(in crate::runtime) fn unsettled(&self) -> Vec<QuestionId> {
+    pub(in crate::runtime) fn unsettled_ids(&self) -> Vec<QuestionId> {
         self.open.keys().cloned().collect()
     }
 
@@ -371,7 +375,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Returns a question with the secrets in its texts masked, for the record.
-fn masked(question: &Question) -> Question {
+fn mask_question(question: &Question) -> Question {
     let mut question = question.clone();
     question.text = mask(&question.text).into_owned();
     question.evidence.command = question.evidence.command.map(|command| mask(&command).into_owned());

@@ -78,11 +78,14 @@ impl Desk {
         self.asked += 1;
         let id = id(self.asked);
         self.machine.ask(at(now), id.clone(), asking(of));
-        assert_eq!(self.machine.recorded(at(now), &id, true), FactReply::Opened);
+        assert_eq!(self.machine.apply_record(at(now), &id, true), FactReply::Opened);
         let Some(fact) = self.machine.permit(at(now), &id) else { return false };
         assert!(matches!(fact, QuestionFact::Answered { .. }));
         assert_eq!(self.machine.questions().len(), 0, "nobody is shown it");
-        matches!(self.machine.recorded(at(now), &id, true), FactReply::Asker(QuestionOutcome::Answered(_)))
+        matches!(
+            self.machine.apply_record(at(now), &id, true),
+            FactReply::Asker(QuestionOutcome::Answered(_))
+        )
     }
 
     /// Asks, and answers it so.
@@ -90,7 +93,7 @@ impl Desk {
         assert!(!self.asks(now, of), "it has to be asked");
         let given = AnswerInput { value, note: None };
         self.machine.answer(at(now), &Actor::Operator, &id(self.asked), given)?;
-        let told = self.machine.recorded(at(now), &id(self.asked), true);
+        let told = self.machine.apply_record(at(now), &id(self.asked), true);
         assert!(matches!(told, FactReply::Asker(QuestionOutcome::Answered(_))));
         Ok(())
     }
@@ -114,9 +117,9 @@ fn all_of_a_turn_is_all_of_its_session_until_the_turn_ends() {
         event(1, subagent, 3),
         event(1, AnsweredWhich::Calls(Vec::new()), 3),
     ] {
-        assert_eq!(desk.machine.heard(at(3), &other), [], "{other:?}");
+        assert_eq!(desk.machine.end_permissions(at(3), &other), [], "{other:?}");
     }
-    let ended = desk.machine.heard(at(4), &event(1, AnsweredWhich::Of(None), 4));
+    let ended = desk.machine.end_permissions(at(4), &event(1, AnsweredWhich::Of(None), 4));
     let why = PermissionEnd::Turn;
     assert_eq!(ended, [QuestionFact::PermissionEnded { id: id(1), why, at: at(4).wall, console: None }]);
     assert!(!desk.asks(5, call(1, 1)));
@@ -127,7 +130,7 @@ fn what_is_alike_is_permitted_for_a_while_and_across_turns() {
     let mut desk = Desk::given(AnswerValue::ApproveAlike);
     assert!(desk.asks(WHILE - 1, call(1, 1)));
     assert!(!desk.asks(1, call(1, 2)) && !desk.asks(1, call(2, 1)));
-    assert_eq!(desk.machine.heard(at(2), &event(1, AnsweredWhich::Of(None), 2)), []);
+    assert_eq!(desk.machine.end_permissions(at(2), &event(1, AnsweredWhich::Of(None), 2)), []);
     assert_eq!(desk.machine.next_due(), Some(Duration::from_secs(WHILE)));
     assert!(!desk.asks(WHILE, call(1, 1)), "over before its end is noted");
     assert_eq!(desk.machine.due(at(WHILE - 1)), []);
@@ -141,7 +144,7 @@ fn what_is_alike_is_permitted_for_a_while_and_across_turns() {
     let mut slept = desk;
     slept.asked += 1;
     slept.machine.ask(at(1), id(2), asking(call(1, 1)));
-    slept.machine.recorded(at(1), &id(2), true);
+    slept.machine.apply_record(at(1), &id(2), true);
     assert_eq!(slept.machine.permit(Moment { wall: at(WHILE).wall, ..at(1) }, &id(2)), None);
     assert_eq!(slept.machine.permit(Moment { wall: at(0).wall, ..at(WHILE) }, &id(2)), None);
 }
@@ -150,7 +153,7 @@ fn what_is_alike_is_permitted_for_a_while_and_across_turns() {
 fn everything_permitted_is_over_with_the_session_a_pause_the_agent_or_a_word() {
     type Ending = fn(&mut QuestionMachine) -> Vec<QuestionFact>;
     let ends: [(Ending, PermissionEnd); 4] = [
-        (|machine| machine.heard(at(1), &event(1, AnsweredWhich::All, 1)), PermissionEnd::Session),
+        (|machine| machine.end_permissions(at(1), &event(1, AnsweredWhich::All, 1)), PermissionEnd::Session),
         (|machine| machine.pause(at(1), true), PermissionEnd::Paused),
         (|machine| machine.agent_gone(at(1), "a"), PermissionEnd::Session),
         (|machine| machine.revoke(at(1)), PermissionEnd::Revoked),
@@ -177,7 +180,7 @@ fn everything_permitted_is_over_with_the_session_a_pause_the_agent_or_a_word() {
     let late = event(1, AnsweredWhich::All, 0);
     let mut desk = Desk::default();
     desk.answers(5, call(1, 1), AnswerValue::ApproveTurn).expect("taken");
-    assert_eq!(desk.machine.heard(at(6), &late), [], "that was before it was asked");
+    assert_eq!(desk.machine.end_permissions(at(6), &late), [], "that was before it was asked");
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn only_the_person_permits_and_an_answer_that_is_not_on_record_permits_nothing()
     }
     let given = AnswerInput { value: AnswerValue::ApproveTurn, note: None };
     desk.machine.answer(at(0), &Actor::Operator, &id(1), given).expect("taken");
-    assert_eq!(desk.machine.recorded(at(0), &id(1), false), FactReply::NotAnswered);
+    assert_eq!(desk.machine.apply_record(at(0), &id(1), false), FactReply::NotAnswered);
     assert_eq!(desk.machine.permissions(), []);
     assert!(!desk.asks(1, call(1, 2)));
 }
@@ -316,7 +319,7 @@ proptest! {
                 }
                 Move::Recorded(back, ok) => {
                     let Some(which) = last(&asked, back) else { continue };
-                    match machine.recorded(at(now), &id(which), ok) {
+                    match machine.apply_record(at(now), &id(which), ok) {
                         FactReply::Opened => {
                             let covered = expected.iter().any(|given| given.covers(now, asked[which]));
                             let permitted = watched.then(|| machine.permit(at(now), &id(which))).flatten();
@@ -364,7 +367,7 @@ proptest! {
                 }
                 Move::Happened(session, all) => {
                     let which = if all { AnsweredWhich::All } else { AnsweredWhich::Of(None) };
-                    machine.heard(at(now), &event(session, which, now));
+                    machine.end_permissions(at(now), &event(session, which, now));
                     expected.retain(|given| given.session != session || !all && given.alike.is_some());
                 }
                 Move::Pause(is_paused) => {

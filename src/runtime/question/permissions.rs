@@ -47,7 +47,7 @@ impl PromptPermissions {
     }
 
     /// Returns those in force, the oldest first.
-    pub(super) fn shown(&self) -> Vec<PromptPermission> {
+    pub(super) fn list(&self) -> Vec<PromptPermission> {
         self.given.iter().map(|given| given.shown.clone()).collect()
     }
 
@@ -59,7 +59,7 @@ impl PromptPermissions {
     }
 
     /// Takes note of an answer that is on record: of how it was answered, and of what else the person permits with it.
-    pub(super) fn answered(&mut self, now: Moment, question: &Question, value: &AnswerValue) {
+    pub(super) fn apply_answer(&mut self, now: Moment, question: &Question, value: &AnswerValue) {
         let (QuestionKind::AgentPrompt(prompt), Actor::Agent(agent)) = (&question.kind, &question.asked_by)
         else {
             return;
@@ -116,7 +116,7 @@ impl PromptPermissions {
     }
 
     /// Ends those that an event of their session ends.
-    pub(super) fn heard(&mut self, now: Moment, event: &AnsweredPrompts) -> Vec<QuestionFact> {
+    pub(super) fn end_by_event(&mut self, now: Moment, event: &AnsweredPrompts) -> Vec<QuestionFact> {
         if event.which == AnsweredWhich::All {
             let is_of =
                 |counted: &CountedAnswers| counted.agent == event.agent && counted.session == event.session;

@@ -60,7 +60,7 @@ fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> Quest
     let mut machine = QuestionMachine::default();
     machine.ask(at(0), id(1), asking(kind, within, agents));
     assert!(machine.questions().is_empty(), "nobody sees what is not on record");
-    assert_eq!(machine.recorded(at(0), &id(1), true), FactReply::Opened);
+    assert_eq!(machine.apply_record(at(0), &id(1), true), FactReply::Opened);
     assert_eq!(machine.questions().len(), 1);
     machine
 }
@@ -72,7 +72,8 @@ fn an_answer_is_final_once_it_is_on_record() {
     assert!(matches!(fact, QuestionFact::Answered { .. }));
     let again = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
     assert_eq!(again, Err(AnswerRefusal::Settled { id: id(1), how: "answered by operator".into() }));
-    let FactReply::Asker(QuestionOutcome::Answered(answer)) = machine.recorded(at(0), &id(1), true) else {
+    let FactReply::Asker(QuestionOutcome::Answered(answer)) = machine.apply_record(at(0), &id(1), true)
+    else {
         panic!("told")
     };
     assert_eq!((answer.value, answer.at), (AnswerValue::Yes, at(1).wall));
@@ -85,12 +86,12 @@ fn an_answer_is_final_once_it_is_on_record() {
 fn an_answer_that_cannot_go_on_record_takes_no_effect() {
     let mut machine = open_question(gate(), Some(60), false);
     machine.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
-    assert_eq!(machine.recorded(at(0), &id(1), false), FactReply::NotAnswered);
+    assert_eq!(machine.apply_record(at(0), &id(1), false), FactReply::NotAnswered);
     assert_eq!(machine.questions().len(), 1, "open again");
     assert_eq!(machine.due(at(60)).len(), 1, "its time still runs");
     // A timeout takes effect whether or not it was recorded.
     assert!(matches!(
-        machine.recorded(at(0), &id(1), false),
+        machine.apply_record(at(0), &id(1), false),
         FactReply::Asker(QuestionOutcome::TimedOut { .. })
     ));
 }
@@ -99,8 +100,8 @@ fn an_answer_that_cannot_go_on_record_takes_no_effect() {
 fn a_question_that_cannot_go_on_record_is_not_asked() {
     let mut machine = QuestionMachine::default();
     machine.ask(at(0), id(1), asking(yes_no(), None, true));
-    assert_eq!(machine.recorded(at(0), &id(1), false), FactReply::NotAsked);
-    assert!(machine.questions().is_empty() && machine.unsettled().is_empty());
+    assert_eq!(machine.apply_record(at(0), &id(1), false), FactReply::NotAsked);
+    assert!(machine.questions().is_empty() && machine.unsettled_ids().is_empty());
 }
 
 #[test]
@@ -139,7 +140,10 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
     assert!(machine.due(at(59)).is_empty());
     machine.answer(at(59), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
     assert!(machine.due(at(61)).is_empty(), "an answer on its way to the record is an answer");
-    assert!(matches!(machine.recorded(at(0), &id(1), true), FactReply::Asker(QuestionOutcome::Answered(_))));
+    assert!(matches!(
+        machine.apply_record(at(0), &id(1), true),
+        FactReply::Asker(QuestionOutcome::Answered(_))
+    ));
 
     let mut machine = self::open_question(gate(), Some(60), false);
     assert!(matches!(machine.due(at(60))[..], [QuestionFact::TimedOut { .. }]));
@@ -160,7 +164,7 @@ fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
     let mut machine = self::open_question(yes_no(), None, true);
     machine.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
     assert_eq!(machine.withdraw(at(1), &id(1), false), None);
-    assert!(matches!(machine.recorded(at(0), &id(1), true), FactReply::Asker(_)));
+    assert!(matches!(machine.apply_record(at(0), &id(1), true), FactReply::Asker(_)));
 }
 
 #[test]
@@ -174,7 +178,8 @@ fn a_masked_text_is_on_record_by_its_length() {
     let fact = machine.answer(at(1), &Actor::Operator, &id(1), secret).expect("taken");
     let row = serde_json::to_string(&fact).expect("a row");
     assert!(row.contains(r#"{"hidden":7}"#) && !row.contains("hunter2"), "{row}");
-    let FactReply::Asker(QuestionOutcome::Answered(answer)) = machine.recorded(at(0), &id(1), true) else {
+    let FactReply::Asker(QuestionOutcome::Answered(answer)) = machine.apply_record(at(0), &id(1), true)
+    else {
         panic!("told")
     };
     assert_eq!(answer.value, AnswerValue::Text("hunter2".to_owned()));
@@ -253,7 +258,7 @@ proptest! {
                         prop_assert!(told.insert(number), "{number} withdrawn after it was told");
                     }
                 }
-                Move::Recorded(number, ok) => match machine.recorded(at(now), &id(number), ok) {
+                Move::Recorded(number, ok) => match machine.apply_record(at(now), &id(number), ok) {
                     FactReply::Asker(_) | FactReply::NotAsked => prop_assert!(told.insert(number), "{number} twice"),
                     FactReply::Nobody | FactReply::Opened | FactReply::NotAnswered => {}
                 },

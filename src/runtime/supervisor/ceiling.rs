@@ -30,7 +30,7 @@ impl SupervisedTask {
     }
 
     /// Notes how much memory it has had.
-    pub(super) fn peaked(&mut self, bytes: u64) -> Vec<SupervisorAction> {
+    pub(super) fn note_peak(&mut self, bytes: u64) -> Vec<SupervisorAction> {
         self.apply(TaskUpdate::Peak(bytes));
         Vec::new()
     }

@@ -74,7 +74,7 @@ impl SupervisedTask {
     }
 
     /// Notes that the task no longer accepts connections at an address.
-    pub(super) fn closed(&mut self, now: Moment, at: ListenAddress) -> Vec<SupervisorAction> {
+    pub(super) fn note_close(&mut self, now: Moment, at: ListenAddress) -> Vec<SupervisorAction> {
         if !self.listening.iter().any(|listener| listener.at == at) {
             return Vec::new();
         }
@@ -92,7 +92,7 @@ impl SupervisedTask {
     }
 
     /// Notes that the task was sent end-of-input.
-    pub(super) fn unanswered(&mut self, now: Moment) -> Vec<SupervisorAction> {
+    pub(super) fn note_end_input(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }

@@ -19,7 +19,7 @@ impl SupervisedTask {
     }
 
     /// Handles the shell's exit. Its output may still be on the way, so drain it before anything is ended.
-    pub(super) fn exited(&mut self, now: Moment, exit: Exit) -> Vec<SupervisorAction> {
+    pub(super) fn handle_exit(&mut self, now: Moment, exit: Exit) -> Vec<SupervisorAction> {
         if self.exit().is_some() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -30,7 +30,7 @@ impl SupervisedTask {
         actions
     }
 
-    pub(super) fn drained(&mut self, now: Moment) -> Vec<SupervisorAction> {
+    pub(super) fn handle_drain(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.exit().is_none() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -95,7 +95,11 @@ impl SupervisedTask {
         actions
     }
 
-    pub(super) fn gone(&mut self, now: Moment, survivors: Vec<UnendedProcess>) -> Vec<SupervisorAction> {
+    pub(super) fn handle_host_end(
+        &mut self,
+        now: Moment,
+        survivors: Vec<UnendedProcess>,
+    ) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }

@@ -147,7 +147,7 @@ impl ApprovalGate {
             return None;
         }
         // A rule about an agent covers its own calls and those of the commands it runs.
-        let names: Vec<String> = callers.all().map(Actor::to_string).collect();
+        let names: Vec<String> = callers.actors().map(Actor::to_string).collect();
         let asks_of = |rule: &ApprovalRule, name: &String| {
             let mut commands = commands.iter().enumerate();
             commands.find_map(|(at, command)| rule.asks(tool, name, &command.cmd, cost.get(at)))
@@ -157,7 +157,7 @@ impl ApprovalGate {
         let rule = self.rules.iter().find_map(asks).filter(|_| !is_allowed());
         match rule {
             Some(rule) => Some(HoldReason::Rule(rule)),
-            None if self.paused.is_some() && callers.all().any(is_agent) => Some(HoldReason::Paused),
+            None if self.paused.is_some() && callers.actors().any(is_agent) => Some(HoldReason::Paused),
             None => None,
         }
     }
@@ -196,7 +196,7 @@ impl<'a> Callers<'a> {
     }
 
     /// Returns the callers as rules name them.
-    fn all(self) -> impl Iterator<Item = &'a Actor> {
+    fn actors(self) -> impl Iterator<Item = &'a Actor> {
         let own = if self.is_program && *self.actor == Actor::Operator { SCRIPT } else { self.actor };
         [own].into_iter().chain(self.behind.and_then(|behind| behind.agent.as_ref()))
     }

@@ -96,38 +96,40 @@ impl Supervisor {
             }
             SupervisorInput::HoldOver { ticket } => self.hold_over(now, ticket),
             SupervisorInput::Withdraw { call } => self.withdraw(now, call),
-            SupervisorInput::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
+            SupervisorInput::Started { id, pid } => self.with(&id, |task, _| task.handle_start(now, pid)),
             SupervisorInput::StartFailed { id, error } => {
                 self.with(&id, |task, _| task.start_failed(now, error))
             }
             SupervisorInput::Queues { id, wait } => self.with(&id, |task, _| task.queue(now, wait)),
             SupervisorInput::Admitted { id, by } => self.with(&id, |task, _| task.enter(now, &by)),
-            SupervisorInput::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
-            SupervisorInput::Drained { id } => self.with(&id, |task, _| task.drained(now)),
+            SupervisorInput::Exited { id, exit } => self.with(&id, |task, _| task.handle_exit(now, exit)),
+            SupervisorInput::Drained { id } => self.with(&id, |task, _| task.handle_drain(now)),
             SupervisorInput::Overrun { id } => {
                 let (grace, limit) = (self.stop_grace, self.output_bytes);
                 self.with(&id, |task, _| task.overrun(now, limit, grace))
             }
             SupervisorInput::Ceiling { id, hit } => self.with(&id, |task, _| task.met_ceiling(now, hit)),
-            SupervisorInput::Peak { id, bytes } => self.with(&id, |task, _| task.peaked(bytes)),
+            SupervisorInput::Peak { id, bytes } => self.with(&id, |task, _| task.note_peak(bytes)),
             SupervisorInput::AtWork { id, names } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.at_work(now, names, task.grace(grace)))
             }
             SupervisorInput::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
             SupervisorInput::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
-            SupervisorInput::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
+            SupervisorInput::Gone { id, survivors } => {
+                self.with(&id, |task, _| task.handle_host_end(now, survivors))
+            }
             SupervisorInput::HostLost { id, survivors } => {
                 self.with(&id, |task, _| task.host_lost(now, survivors))
             }
             SupervisorInput::Typed { id, by, bytes } => {
-                self.with(&id, |task, lease| task.typed(now, by, bytes, lease))
+                self.with(&id, |task, lease| task.handle_input(now, by, bytes, lease))
             }
             SupervisorInput::Refused { id, by, reason } => {
-                self.with(&id, |task, _| task.refused(now, by, reason))
+                self.with(&id, |task, _| task.note_refusal(now, by, reason))
             }
             SupervisorInput::Resized { id, by, size } => {
-                self.with(&id, |task, _| task.resized(now, by, size))
+                self.with(&id, |task, _| task.note_resize(now, by, size))
             }
             SupervisorInput::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
             SupervisorInput::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
@@ -139,12 +141,12 @@ impl Supervisor {
             SupervisorInput::Listening { id, at, url } => {
                 self.with(&id, |task, _| task.listens(now, at, url))
             }
-            SupervisorInput::Closed { id, at } => self.with(&id, |task, _| task.closed(now, at)),
+            SupervisorInput::Closed { id, at } => self.with(&id, |task, _| task.note_close(now, at)),
             SupervisorInput::PortTaken { id, taken } => self.with(&id, |task, _| {
                 task.apply(TaskUpdate::PortTaken(taken));
                 Vec::new()
             }),
-            SupervisorInput::Unanswered { id } => self.with(&id, |task, _| task.unanswered(now)),
+            SupervisorInput::Unanswered { id } => self.with(&id, |task, _| task.note_end_input(now)),
             SupervisorInput::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.due(now, timer, epoch, task.grace(grace)))
@@ -178,7 +180,7 @@ impl Supervisor {
     pub(crate) fn forget(&mut self, id: &TaskId, output: OutputView) -> Option<Arc<TaskView>> {
         self.tasks.get(id).filter(|task| task.status.is_terminal())?;
         let mut task = self.tasks.remove(id)?;
-        Some(task.measured(output).clone())
+        Some(task.update_output(output).clone())
     }
 
     pub(crate) fn get(&self, id: &TaskId) -> Option<&SupervisedTask> {
@@ -186,11 +188,11 @@ impl Supervisor {
     }
 
     /// Updates how much each task has written; returns their public views.
-    pub(crate) fn measured(
+    pub(crate) fn update_output(
         &mut self,
         output: impl Fn(&TaskId) -> OutputView,
     ) -> impl Iterator<Item = &Arc<TaskView>> {
-        self.tasks.iter_mut().map(move |(id, task)| task.measured(output(id)))
+        self.tasks.iter_mut().map(move |(id, task)| task.update_output(output(id)))
     }
 
     pub(crate) fn live(&self) -> impl Iterator<Item = &SupervisedTask> {
@@ -204,7 +206,7 @@ impl Supervisor {
         let is_ruled = held.as_ref().is_some_and(|held| matches!(held.reason, HoldReason::Rule(_)));
         let prompted = is_ruled.then(|| self.gate.take_prompted(now, &new)).flatten();
         let lane = self.lane(&new);
-        let (task, mut actions) = SupervisedTask::queued(now, self.numbers, new, held, lane);
+        let (task, mut actions) = SupervisedTask::create(now, self.numbers, new, held, lane);
         self.tasks.insert(id.clone(), task);
         if let Some(question) = prompted.filter(|_| self.closing.is_none()) {
             actions.extend(self.go_if_prompted(now, &id, question));

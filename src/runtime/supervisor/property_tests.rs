@@ -141,7 +141,7 @@ proptest! {
                     (SupervisorAction::Queue(_) | SupervisorAction::Spawn(_), None) => {
                         recorded = Some(TaskState::new(TaskView { events: Vec::new(), ..whole() }));
                     }
-                    (SupervisorAction::Spawn(_), Some(recorded)) => recorded.stands(whole()),
+                    (SupervisorAction::Spawn(_), Some(recorded)) => recorded.replace_view(whole()),
                     (SupervisorAction::Note(_, event), Some(recorded)) => {
                         let row = serde_json::to_string(&event).expect("written");
                         let event: TaskEvent = serde_json::from_str(&row).expect("read");

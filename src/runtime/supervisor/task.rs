@@ -73,7 +73,7 @@ impl Deref for SupervisedTask {
 }
 
 impl SupervisedTask {
-    pub(super) fn queued(
+    pub(super) fn create(
         now: Moment,
         number: u32,
         new: NewTask,
@@ -112,8 +112,8 @@ impl SupervisedTask {
     }
 
     /// Updates how much the task has written, and returns its public view.
-    pub(super) fn measured(&mut self, output: OutputView) -> &Arc<TaskView> {
-        self.state.measured(output);
+    pub(super) fn update_output(&mut self, output: OutputView) -> &Arc<TaskView> {
+        self.state.update_output(output);
         self.view()
     }
 
@@ -122,7 +122,7 @@ impl SupervisedTask {
         TaskView { cmd: self.request.cmd.clone(), cmd_chars: None, output, ..(**self.view()).clone() }
     }
 
-    pub(super) fn started(&mut self, now: Moment, pid: u32) -> Vec<SupervisorAction> {
+    pub(super) fn handle_start(&mut self, now: Moment, pid: u32) -> Vec<SupervisorAction> {
         if self.pid.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -144,7 +144,7 @@ impl SupervisedTask {
         actions
     }
 
-    pub(super) fn typed(
+    pub(super) fn handle_input(
         &mut self,
         now: Moment,
         by: Actor,
@@ -186,7 +186,7 @@ impl SupervisedTask {
         }
     }
 
-    pub(super) fn refused(
+    pub(super) fn note_refusal(
         &mut self,
         now: Moment,
         by: Actor,
@@ -195,7 +195,7 @@ impl SupervisedTask {
         vec![self.note(now, by, TaskFact::Refused(reason))]
     }
 
-    pub(super) fn resized(&mut self, now: Moment, by: Actor, size: Size) -> Vec<SupervisorAction> {
+    pub(super) fn note_resize(&mut self, now: Moment, by: Actor, size: Size) -> Vec<SupervisorAction> {
         vec![self.note(now, by, TaskFact::Resize(size))]
     }
 

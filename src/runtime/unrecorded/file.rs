@@ -40,7 +40,7 @@ pub fn leave_mark(path: &Path, mark: UnrecordedCommand) -> io::Result<()> {
             _ => {}
         }
     }
-    let mut line = serde_json::to_vec(&mark.kept())?;
+    let mut line = serde_json::to_vec(&mark.mask_and_cut())?;
     line.push(b'\n');
     // The file may be taken away just before the line is written: then it goes into the next one.
     for _ in 0..ATTEMPTS {

@@ -59,7 +59,9 @@ impl UnrecordedCommands {
     /// Adds the contents of a row or a line.
     pub(super) fn add(&mut self, outside: UnrecordedRow) {
         match outside {
-            UnrecordedRow::Command(mark) if self.marks.len() < DESCRIBED => self.marks.push(mark.kept()),
+            UnrecordedRow::Command(mark) if self.marks.len() < DESCRIBED => {
+                self.marks.push(mark.mask_and_cut())
+            }
             UnrecordedRow::Command(_) => self.more = self.more.saturating_add(1),
             UnrecordedRow::More { more } => self.more = self.more.saturating_add(more),
         }
@@ -181,7 +183,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_a_command_is_short_and_has_no_secrets() {
-        let long = mark("claude", &format!("API_TOKEN=hunter2-door run {}", "é".repeat(20_000))).kept();
+        let long =
+            mark("claude", &format!("API_TOKEN=hunter2-door run {}", "é".repeat(20_000))).mask_and_cut();
         assert_eq!(long.cmd.chars().count(), CMD_CHARS);
         assert!(long.cmd.starts_with("API_TOKEN=[masked] run "), "{}", long.cmd);
         // A mark written by another program is cut and masked in the same way when it is read.

@@ -146,10 +146,10 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
             cx.cut.took();
         }
         let complete = match outcome {
-            ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
+            ExecOutcome::Completed(task) => end_details(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {
                 let output =
-                    StreamPreview::merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
+                    StreamPreview::read_merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
                 CommandDetails::Promoted { task, output }
             }
             ExecOutcome::Held(task) => CommandDetails::Held { task },
@@ -209,7 +209,7 @@ fn take_background(given: &mut Value) {
 fn request(caller: &Caller, call: u64, input: CommandInput) -> Result<ExecRequest, ToolError> {
     validate(&input)?;
     let usual = Size::default();
-    let size = Size::clamped(input.cols.unwrap_or(usual.cols()), input.rows.unwrap_or(usual.rows()));
+    let size = Size::nearest(input.cols.unwrap_or(usual.cols()), input.rows.unwrap_or(usual.rows()));
     Ok(ExecRequest {
         actor: caller.actor.clone(),
         call,
@@ -244,14 +244,14 @@ fn yield_after(asked_ms: u64) -> Duration {
     Duration::from_millis(if asked_ms == 0 { 0 } else { asked_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()) })
 }
 
-async fn ended(
+async fn end_details(
     runtime: &Handle,
     task: Arc<TaskView>,
     budget: OutputBudget,
 ) -> Result<CommandDetails, ToolError> {
     let output = runtime.output_of(&task)?;
     if task.tty {
-        let stdout = StreamPreview::merged(&output, &task.id, 0, budget).await?;
+        let stdout = StreamPreview::read_merged(&output, &task.id, 0, budget).await?;
         return Ok(CommandDetails::Ended { task, stdout, stderr: StreamPreview::default() });
     }
     let (stdout, stderr) = StreamPreview::streams(&output, &task.id, budget).await?;
@@ -263,7 +263,7 @@ async fn ended(
 /// Reports a command of which nobody can know whether it had begun, with the output so far.
 async fn start_unknown(runtime: &Handle, task: Arc<TaskView>) -> ToolError {
     let budget = OutputBudget { chars: UNKNOWN_OUTPUT_CHARS, room: Room::chars(UNKNOWN_OUTPUT_CHARS) };
-    let read = async { StreamPreview::merged(&runtime.output_of(&task)?, &task.id, 0, budget).await };
+    let read = async { StreamPreview::read_merged(&runtime.output_of(&task)?, &task.id, 0, budget).await };
     let output = match read.await {
         Ok(output) => output.text(),
         Err(error) => Some(format!("(cannot be read: {error})")),
@@ -305,7 +305,7 @@ mod tests {
         assert!(asked(json!({"cmd": "vi", "tty": true})).unwrap().accepts_input);
         assert!(!asked(json!({"cmd": "vi", "tty": true, "accepts_input": false})).unwrap().accepts_input);
         let sized = asked(json!({"cmd": "vi", "tty": true, "rows": 10})).unwrap();
-        assert_eq!(sized.size, Some(Size::clamped(120, 10)));
+        assert_eq!(sized.size, Some(Size::nearest(120, 10)));
     }
 
     #[test]

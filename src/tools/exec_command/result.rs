@@ -127,10 +127,12 @@ pub enum CommandDetails {
 pub fn project(complete: &CommandDetails) -> Envelope {
     let result = match complete {
         CommandDetails::Ended { task, stdout, stderr } => {
-            ExecResult::Completed(Box::new(completed(task, stdout, stderr)))
+            ExecResult::Completed(Box::new(completed_command(task, stdout, stderr)))
         }
-        CommandDetails::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
-        CommandDetails::Held { task } => match task::queued(task) {
+        CommandDetails::Promoted { task, output } => {
+            ExecResult::PromotedToTask(promoted_command(task, output))
+        }
+        CommandDetails::Held { task } => match task::queue_place(task) {
             Some(queued) => ExecResult::Queued(QueuedCommand { task_handle: TaskHandle::of(task), queued }),
             None => ExecResult::AwaitingOperator(AwaitingCommand {
                 task_handle: TaskHandle::of(task),
@@ -141,7 +143,7 @@ pub fn project(complete: &CommandDetails) -> Envelope {
     ExecCommandTool::envelope(&result)
 }
 
-fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> CompletedCommand {
+fn completed_command(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> CompletedCommand {
     let mut artifacts = Vec::new();
     let stdout_artifact = stdout.list_artifact(&mut artifacts);
     let stderr_artifact = stderr.list_artifact(&mut artifacts);
@@ -150,7 +152,7 @@ fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) ->
         signal: task::signal(task),
         stdout_preview: stdout.text(),
         stderr_preview: stderr.text(),
-        truncated: stdout.truncated() || stderr.truncated(),
+        truncated: stdout.is_truncated() || stderr.is_truncated(),
         duration_ms: task.lived_ms(),
         output_id: [stdout, stderr].into_iter().any(StreamPreview::can_be_read_on).then(|| task.id.clone()),
         artifacts,
@@ -161,13 +163,13 @@ fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) ->
     }
 }
 
-fn promoted(task: &TaskView, output: &StreamPreview) -> PromotedCommand {
+fn promoted_command(task: &TaskView, output: &StreamPreview) -> PromotedCommand {
     let mut artifacts = Vec::new();
     let output_artifact = output.list_artifact(&mut artifacts);
     PromotedCommand {
         task_handle: TaskHandle::of(task),
         initial_output_preview: output.text(),
-        initial_output_truncated: output.truncated(),
+        initial_output_truncated: output.is_truncated(),
         artifacts,
         output_artifact,
     }

@@ -74,7 +74,7 @@ pub(super) const ALIASES: &[(&str, &str)] =
 const SHARED: [&str; 5] = ["workdir", "shell", "login", "yield_time_ms", "max_output_tokens"];
 
 /// Returns the fields that stand beside `items`.
-fn shared(given: &Value) -> Vec<(&'static str, Value)> {
+fn shared_fields(given: &Value) -> Vec<(&'static str, Value)> {
     let real = |name: &&str| given.get(*name).filter(|value| !value.is_null());
     let alias = |name: &str| {
         let mut aliases = ALIASES.iter().filter(|(_, real)| *real == name);
@@ -86,14 +86,14 @@ fn shared(given: &Value) -> Vec<(&'static str, Value)> {
 
 /// Returns a sentence about the fields that stand beside `items`, if any do.
 pub(super) fn shared_in_words(given: &Value) -> Option<String> {
-    let names: Vec<_> = shared(given).into_iter().map(|(name, _)| format!("`{name}`")).collect();
+    let names: Vec<_> = shared_fields(given).into_iter().map(|(name, _)| format!("`{name}`")).collect();
     let verb = if names.len() == 1 { "counts" } else { "count" };
     (!names.is_empty()).then(|| format!("{} {verb} for each item without its own", names.join(", ")))
 }
 
 pub(super) fn parse(mut given: Value) -> Result<BatchInput, ToolError> {
     let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
-    let shared = shared(&given);
+    let shared = shared_fields(&given);
     if let Some(fields) = given.as_object_mut() {
         input::rename(fields, &ALIASES[1..]);
         SHARED.iter().for_each(|name| drop(fields.shift_remove(*name)));

@@ -59,7 +59,7 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
 
     fn plan(input: Self::Input) -> Result<CallPlan, ToolError> {
         let stop_on_error = input.stop_on_error;
-        let commands = input.items.into_iter().map(run::planned).collect();
+        let commands = input.items.into_iter().map(run::plan_item).collect();
         Ok(CallPlan { commands, is_batch: true, stop_on_error })
     }
 

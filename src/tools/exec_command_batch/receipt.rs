@@ -26,7 +26,7 @@ const DROPPED_CHARS: usize = 80;
 
 pub(super) fn receipt(result: &BatchResult) -> Receipt {
     let blocks = result.items.iter().enumerate().map(block);
-    blocks.fold(results(result), Receipt::push).block(omitted(result))
+    blocks.fold(results(result), Receipt::push).block(omission_line(result))
 }
 
 /// Starts a receipt with the summary and the results of all items.
@@ -43,7 +43,7 @@ fn results(result: &BatchResult) -> Receipt {
     Receipt::new(outcome).lines(result.items.iter().enumerate().map(line))
 }
 
-fn omitted(result: &BatchResult) -> Option<String> {
+fn omission_line(result: &BatchResult) -> Option<String> {
     (result.items_omitted > 0).then(|| format!("({} more items left out)", result.items_omitted))
 }
 
@@ -148,7 +148,7 @@ fn block((at, item): (usize, &ItemResult)) -> ReceiptBlock {
         .artifacts("artifacts:", "", if item.output_id.is_some() { &[] } else { &item.artifacts })
         .lines(task::dropped_line(item.dropped_bytes))
         .lines(read_on.map(ReceiptLine::exact))
-        .headed(
+        .with_heading(
             ReceiptLine::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]),
         )
 }

@@ -194,12 +194,12 @@ pub(super) struct ItemResult {
 
 /// Builds the canonical envelope.
 pub fn project(complete: &BatchDetails) -> Envelope {
-    ExecCommandBatchTool::envelope(&BatchResult::fitted(complete))
+    ExecCommandBatchTool::envelope(&BatchResult::fit(complete))
 }
 
 impl BatchResult {
     /// Builds the result, with output limited to what its receipt has room for.
-    pub(super) fn fitted(complete: &BatchDetails) -> Self {
+    pub(super) fn fit(complete: &BatchDetails) -> Self {
         let mut result = Self::of(complete);
         receipt::fit(&mut result);
         result.items.iter_mut().filter(|item| !item.truncated).for_each(|item| item.output_id = None);
@@ -278,7 +278,7 @@ impl ItemResult {
             exit_status: task::exit_status(task),
             stdout_preview: stdout.text(),
             stderr_preview: stderr.text(),
-            truncated: stdout.truncated() || stderr.truncated(),
+            truncated: stdout.is_truncated() || stderr.is_truncated(),
             timed_out: notes.timed_out,
             duration_ms: Some(task.lived_ms()),
             output_id: (!stdout.is_lost).then(|| task.id.clone()),

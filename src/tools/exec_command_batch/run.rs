@@ -88,12 +88,12 @@ struct RunningBatch<'a> {
 }
 
 impl RunningBatch<'_> {
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         self.deadline.saturating_sub(self.cx.runtime.clock().now().mono)
     }
 
     fn is_late(&self) -> bool {
-        self.left().is_zero()
+        self.time_left().is_zero()
     }
 
     /// Returns why no further item runs after this outcome, or `None` to continue.
@@ -143,7 +143,7 @@ impl RunningBatch<'_> {
         tokio::select! {
             biased;
             outcome = &mut running => outcome,
-            reason = cut.asked() => {
+            reason = cut.wait_for_cut() => {
                 runtime.cancel_foreground(call, &caller.actor, &reason.why());
                 running.await
             }
@@ -164,8 +164,8 @@ impl RunningBatch<'_> {
             size: None,
             accepts_input: false,
             // So long may it wait for its turn in a lane.
-            yield_after: Some(self.left()),
-            timeout: Some(item.time().min(self.left())),
+            yield_after: Some(self.time_left()),
+            timeout: Some(item.time().min(self.time_left())),
             leftovers: Leftovers::End,
             description: None,
             item: Some(BatchItem { index: self.outcomes.len() + 1, count: self.items.len() }),
@@ -218,7 +218,7 @@ impl Drop for RunningBatch<'_> {
             self.outcomes.push(ItemOutcome::Failed(ItemError::new(CANCELLED, message)));
         }
         self.outcomes.resize(self.items.len(), ItemOutcome::Skipped(SkipReason::Cancelled));
-        let result = BatchResult::fitted(&self.complete());
+        let result = BatchResult::fit(&self.complete());
         let (envelope, receipt) = (ExecCommandBatchTool::envelope(&result), receipt(&result).render());
         self.cx.runtime.leave_behind(self.cx.call, &envelope, &receipt.text);
     }
@@ -230,7 +230,7 @@ fn output(cx: &ToolContext<'_>, task: &Arc<TaskView>) -> Option<StoredOutput> {
 }
 
 /// Returns what an item would run, or why it would be rejected.
-pub(super) fn planned(item: ItemInput) -> PlannedCommand {
+pub(super) fn plan_item(item: ItemInput) -> PlannedCommand {
     let rejection = refusal(&item);
     let ItemInput { cmd, workdir, shell, login, .. } = item;
     PlannedCommand { cmd, workdir, shell, login, tty: false, rejection }

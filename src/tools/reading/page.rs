@@ -138,7 +138,7 @@ impl OutputPage {
     }
 
     /// Returns the number of lines processed.
-    pub(in crate::tools) fn seen(&self) -> u64 {
+    pub(in crate::tools) fn lines_seen(&self) -> u64 {
         self.seen
     }
 
@@ -184,7 +184,7 @@ impl OutputPage {
             self.search_on.get_or_insert_with(|| format!("{at}:{}-", end.saturating_sub(OVERLAP).max(1)));
         }
         match pattern.find(line.text) {
-            Some(found) => self.found(at, line, found.range()),
+            Some(found) => self.show_match(at, line, found.range()),
             None => self.beside(at, line),
         }
     }
@@ -218,7 +218,7 @@ impl OutputPage {
             // The visible name of a hidden character takes up to eight times its room.
             for part in [1, 2, 4, 8] {
                 let cut = LineSlice::of(line, 0, chars / part);
-                if self.push(PageText::Line(at), format!("{at}: {}", cut.told(at))) {
+                if self.push(PageText::Line(at), format!("{at}: {}", cut.text_with_rest(at))) {
                     self.rest_of_line = Some(format!("{at}:{}-", cut.next));
                     return;
                 }
@@ -240,7 +240,7 @@ impl OutputPage {
     }
 
     /// Shows a match with the context lines before it.
-    fn found(&mut self, at: u64, line: &HeldLine<'_>, found: Range<usize>) {
+    fn show_match(&mut self, at: u64, line: &HeldLine<'_>, found: Range<usize>) {
         self.matches += 1;
         if self.no_room.is_some() {
             return;
@@ -271,7 +271,7 @@ impl OutputPage {
         if self.wanted.context == 0 || self.no_room.is_some() {
             return;
         }
-        let text = format!("{at}- {}", LineSlice::of(line, 0, LINE_CHARS).told(at));
+        let text = format!("{at}- {}", LineSlice::of(line, 0, LINE_CHARS).text_with_rest(at));
         if at <= self.context_to {
             if !self.push(PageText::Beside, text) {
                 self.context_to = at - 1;
@@ -320,7 +320,7 @@ impl<'a> LineSlice<'a> {
     }
 
     /// Returns it with how much follows, and what to request for that.
-    fn told(&self, at: u64) -> String {
+    fn text_with_rest(&self, at: u64) -> String {
         match self.left {
             0 => self.text.to_owned(),
             left => format!("{} …(+{left} characters, lines \"{at}:{}-\")", self.text, self.next),
@@ -336,7 +336,7 @@ fn around(at: u64, line: &HeldLine<'_>, found: Range<usize>) -> String {
     let before = line.text.get(..found.start).unwrap_or_default();
     let start = before.char_indices().nth_back(LINE_CHARS / 3).map_or(0, |(at, _)| at);
     let left_out = if start > 0 || line.before > 0 { "… " } else { "" };
-    format!("{left_out}{}", LineSlice::of(line, start, LINE_CHARS).told(at))
+    format!("{left_out}{}", LineSlice::of(line, start, LINE_CHARS).text_with_rest(at))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ pub(in crate::tools) async fn read(
             StreamPiece::Line(line) => line,
         };
         page.line(line);
-        let is_look_due = line.text.len() > LONG_LINE || page.seen().is_multiple_of(LINES_PER_LOOK);
+        let is_look_due = line.text.len() > LONG_LINE || page.lines_seen().is_multiple_of(LINES_PER_LOOK);
         let goes_on = !is_look_due || clock.now().mono < end;
         if !goes_on {
             page.stop();

@@ -272,7 +272,7 @@ pub(super) fn has(wanted: &str) -> bool {
 }
 
 fn size() -> Size {
-    Size::clamped(SIZE.0, SIZE.1)
+    Size::nearest(SIZE.0, SIZE.1)
 }
 
 fn replayed(bytes: &[u8]) -> Picture {

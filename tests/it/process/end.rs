@@ -223,7 +223,7 @@ async fn a_command_nobody_listens_to_is_ended() {
     let mut task = bench.start(&format!("echo ready; sleep {}", tag.0), PIPES).await;
     task.read_until("ready").await;
     drop(task);
-    timeout(PATIENCE, bench.spawner.drained()).await.expect("drained in time");
+    timeout(PATIENCE, bench.spawner.drain()).await.expect("drained in time");
     assert!(tag.holders().is_empty());
     let record = ExitRecord::read(&bench.path()).expect("reads").expect("a record");
     assert_eq!(record.reason, EndReason::RuntimeGone);
@@ -235,7 +235,7 @@ async fn the_host_is_gone_after_its_last_word() {
     let mut task = bench.start("true", PIPES).await;
     task.exit().await;
     task.finish(Leftovers::End).await;
-    timeout(PATIENCE, bench.spawner.drained()).await.expect("drained in time");
+    timeout(PATIENCE, bench.spawner.drain()).await.expect("drained in time");
     assert_eq!(task.events.recv().await, None);
     // Orders to a host that is gone have no effect, and do no harm.
     task.host.end(Duration::ZERO);

@@ -90,9 +90,9 @@ async fn a_resize_is_seen_by_the_command() {
     let cmd = "trap 'stty size; exit 0' WINCH; echo ready; while :; do sleep 0.01; done";
     let mut task = bench.start(cmd, pty()).await;
     task.read_until("ready").await;
-    task.pty().resize(Size::clamped(77, 22)).expect("resizes");
+    task.pty().resize(Size::nearest(77, 22)).expect("resizes");
     task.read_until("22 77").await;
-    assert_eq!(task.pty().size().expect("size"), Size::clamped(77, 22));
+    assert_eq!(task.pty().size().expect("size"), Size::nearest(77, 22));
     assert_eq!(task.outcome().await.exit, Exit::Code(0));
 }
 

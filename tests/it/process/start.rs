@@ -78,7 +78,7 @@ async fn a_fork_server_is_replaced_when_it_was_killed_and_leaves_with_its_runtim
     assert_eq!(bench.run("kill -KILL $(cat server)", PIPES).await.exit, Exit::Code(0));
     assert_ne!(server(), first);
     bench.run("true", PIPES).await;
-    bench.spawner.drained().await;
+    bench.spawner.drain().await;
     assert_eq!(state(server()), None);
 }
 

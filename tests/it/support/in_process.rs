@@ -14,7 +14,7 @@ use pilothouse::agent::{Shim, ShimTarget};
 use pilothouse::cli::{self, RuntimeServer};
 use pilothouse::config::{Fault, Faults, LoadedSettings};
 use pilothouse::dispatch::exec::StreamEnd;
-use pilothouse::dispatch::run_program::{self, RunInput, refused};
+use pilothouse::dispatch::run_program::{self, RunInput, refusal_response};
 use pilothouse::dispatch::{self, CommandReach, Failure, Host, PrivateRuntime, Probe, Response, Shell};
 use pilothouse::link::{Access, Act, ClientRole, Hello, Holder, Operator, RunningRuntime, Scripts};
 use pilothouse::model::{CloseReason, Subject};
@@ -57,7 +57,7 @@ impl InProcess {
                 return output(&response, cli::Form::Json);
             }
         };
-        let typed = cli::typed(&matches).expect("a command");
+        let typed = cli::typed_command(&matches).expect("a command");
         if typed.command.path == "run" && !typed.is_private() && !args.contains(&"--dry-run") {
             return self.run_program(&self.host(place), typed);
         }
@@ -99,8 +99,10 @@ impl InProcess {
             };
             let (ended, lines) = tokio::join!(going, printing);
             let ended = ended.map_err(|error| dispatch::link_failure(&error))?;
-            let response = ended
-                .map_or_else(|refusal| refused(refusal, false), |outcome| run_program::ended(&outcome, None));
+            let response = ended.map_or_else(
+                |refusal| refusal_response(refusal, false),
+                |outcome| run_program::end_response(&outcome, None),
+            );
             Ok((lines, response))
         });
         let (lines, response) =
@@ -116,7 +118,7 @@ impl InProcess {
     pub(crate) fn exec(&self, place: CallerPlace, args: &[&str], input: &[u8]) -> Output {
         let argv = argv(&[&["exec"], args].concat());
         let matches = cli::parse(&argv).unwrap_or_else(|refusal| panic!("{refusal}"));
-        let typed = cli::typed(&matches).expect("a command");
+        let typed = cli::typed_command(&matches).expect("a command");
         assert!(!typed.is_private(), "{args:?} needs a process of its own");
         let host = self.host(place);
         let mut stdout = Vec::new();
@@ -280,7 +282,7 @@ impl Host for CallerHost {
     }
 
     fn runtimes(&self) -> Vec<RunningRuntime> {
-        RunningRuntime::all(&self.place.places.locks())
+        RunningRuntime::list(&self.place.places.locks())
     }
 
     fn check_console_files(&self) -> Result<(Vec<String>, Vec<Fault>), Failure> {
@@ -291,7 +293,7 @@ impl Host for CallerHost {
         None
     }
 
-    fn promised(&self, _task: &str) {}
+    fn note_promise(&self, _task: &str) {}
 
     /// Written by the program alone, as the manual.
     fn completions(&self, _shell: Shell) -> String {

@@ -5,7 +5,7 @@ use crate::commands::options::SortedArguments;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::{shortened, text_of};
+use crate::names::{shorten, text_of};
 use crate::shell_state::{Dialect, Value};
 
 impl Interpreter<'_> {
@@ -19,7 +19,7 @@ impl Interpreter<'_> {
         let silent = CommandEnd::silent;
         Some(match name {
             "cd" => self.cd(arguments),
-            "pushd" if matches!(arguments, [one] if one.known().is_some_and(|text| !text.starts_with(['-', '+']))) => {
+            "pushd" if matches!(arguments, [one] if one.known_text().is_some_and(|text| !text.starts_with(['-', '+']))) => {
                 CommandEnd { output: None, ..self.cd(arguments) }
             }
             "pushd" | "popd" => {
@@ -27,22 +27,22 @@ impl Interpreter<'_> {
                 silent(Outcome::Unknown)
             }
             "pwd" => match &self.state.folder {
-                Some(folder) => CommandEnd::printed(Outcome::Likely, text_of(folder.as_os_str()) + "\n"),
+                Some(folder) => CommandEnd::with_output(Outcome::Likely, text_of(folder.as_os_str()) + "\n"),
                 None => CommandEnd::unknown(),
             },
             ":" | "true" => silent(Outcome::Success),
             "false" => silent(Outcome::Failure),
             // What prints fails where nobody reads it any more.
-            "echo" => CommandEnd::printed(Outcome::Likely, echoed(arguments)),
+            "echo" => CommandEnd::with_output(Outcome::Likely, echo_output(arguments)),
             "printf" => self.printf(arguments),
             "test" => silent(self.plain_test(arguments)),
             "[" => match arguments.split_last() {
-                Some((last, rest)) if last.known() == Some("]") => silent(self.plain_test(rest)),
+                Some((last, rest)) if last.known_text() == Some("]") => silent(self.plain_test(rest)),
                 _ => silent(Outcome::Failure),
             },
             "export" | "declare" | "local" | "readonly" | "typeset" => {
                 for argument in arguments {
-                    match argument.known() {
+                    match argument.known_text() {
                         Some(text) if name == "export" && !text.starts_with('-') => {
                             let text = text.split_once('=').map_or(text, |(name, _)| name);
                             if let Some(variable) = self.state.variables.get_mut(text) {
@@ -50,7 +50,7 @@ impl Interpreter<'_> {
                             }
                         }
                         Some(_) => {}
-                        None => self.not_known(format!("what {name} {} sets", argument.shown())),
+                        None => self.not_known(format!("what {name} {} sets", argument.display_text())),
                     }
                 }
                 CommandEnd { outcome: Outcome::Success, output: (name != "export").then(String::new) }
@@ -59,17 +59,21 @@ impl Interpreter<'_> {
             "set" => self.set_options(arguments),
             "shopt" => self.shopt(arguments),
             "shift" => self.shift(arguments),
-            "wait" if !arguments.iter().any(|one| one.known().is_some_and(|text| text.starts_with("-p"))) => {
+            "wait"
+                if !arguments
+                    .iter()
+                    .any(|one| one.known_text().is_some_and(|text| text.starts_with("-p"))) =>
+            {
                 silent(Outcome::Unknown)
             }
             "read" | "mapfile" | "readarray" | "getopts" | "wait" => self.read(name, arguments, input),
             "let" => {
                 for argument in arguments {
-                    match argument.known() {
+                    match argument.known_text() {
                         Some(text) => {
                             self.arithmetic(text);
                         }
-                        None => self.not_known(format!("what let computes: {}", argument.shown())),
+                        None => self.not_known(format!("what let computes: {}", argument.display_text())),
                     }
                 }
                 silent(Outcome::Unknown)
@@ -80,25 +84,31 @@ impl Interpreter<'_> {
             "continue" => self.leave(Flow::Continue, self.loops, arguments),
             "trap" => self.trap(arguments),
             "eval" => {
-                let known: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
+                let known: Option<Vec<&str>> = arguments.iter().map(Argument::known_text).collect();
                 match known {
                     Some(words) => self.run_text(&words.join(" ")),
                     None => {
-                        let from = arguments.iter().find(|one| one.known().is_none());
-                        self.not_known(format!("what eval runs: {}", from.map_or("", Argument::shown)));
+                        let from = arguments.iter().find(|one| one.known_text().is_none());
+                        self.not_known(format!(
+                            "what eval runs: {}",
+                            from.map_or("", Argument::display_text)
+                        ));
                         self.forget_all();
                         CommandEnd::unknown()
                     }
                 }
             }
             "source" | "." => {
-                self.not_known(format!("what {} does", arguments.first().map_or("source", Argument::shown)));
+                self.not_known(format!(
+                    "what {} does",
+                    arguments.first().map_or("source", Argument::display_text)
+                ));
                 self.forget_all();
                 CommandEnd::unknown()
             }
             "alias" | "hash" | "jobs" | "history" | "fc" | "dirs" => {
                 let is_plain = |one: &Argument| {
-                    one.known().is_some_and(|text| {
+                    one.known_text().is_some_and(|text| {
                         !text.contains('=')
                             && !matches!(text, "-p" | "-x" | "-s")
                             && name != "history"
@@ -106,8 +116,8 @@ impl Interpreter<'_> {
                     })
                 };
                 if !arguments.iter().all(is_plain) {
-                    let words: Vec<&str> = arguments.iter().map(Argument::shown).collect();
-                    self.not_known(format!("what {name} {} changes", shortened(&words.join(" "))));
+                    let words: Vec<&str> = arguments.iter().map(Argument::display_text).collect();
+                    self.not_known(format!("what {name} {} changes", shorten(&words.join(" "))));
                 }
                 CommandEnd::unknown()
             }
@@ -135,7 +145,7 @@ impl Interpreter<'_> {
 
     /// Goes through the end of a loop or function, of which `within` are around it.
     fn leave(&mut self, flow: Flow, within: usize, arguments: &[Argument]) -> CommandEnd {
-        let levels = arguments.first().map_or(Some("1"), Argument::known);
+        let levels = arguments.first().map_or(Some("1"), Argument::known_text);
         if flow != Flow::Return && levels != Some("1") {
             self.not_known(format!("which loops are left: {}", levels.unwrap_or("not known")));
         }
@@ -150,12 +160,13 @@ impl Interpreter<'_> {
     }
 
     fn unset(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let has = |option: &str| arguments.iter().any(|one| one.known() == Some(option));
+        let has = |option: &str| arguments.iter().any(|one| one.known_text() == Some(option));
         let (only_functions, only_variables) = (has("-f"), has("-v"));
-        for argument in arguments.iter().filter(|one| !one.known().is_some_and(|text| text.starts_with('-')))
+        for argument in
+            arguments.iter().filter(|one| !one.known_text().is_some_and(|text| text.starts_with('-')))
         {
             let Some(name) = self.variable_name("unset", argument) else { continue };
-            if argument.known() != Some(&*name) {
+            if argument.known_text() != Some(&*name) {
                 self.set(&name, Value::Unknown(format!("${name}")));
             } else if !only_functions
                 && self.state.variables.contains_key(&name)
@@ -170,7 +181,7 @@ impl Interpreter<'_> {
     }
 
     fn shift(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let count = arguments.first().map_or(Some(1), |one| one.known()?.parse::<usize>().ok());
+        let count = arguments.first().map_or(Some(1), |one| one.known_text()?.parse::<usize>().ok());
         self.state.parameters = match (self.state.parameters.take(), count) {
             (Some(all), Some(count)) if count <= all.len() => Some(all.into_iter().skip(count).collect()),
             (Some(all), Some(_)) => Some(all),
@@ -180,12 +191,14 @@ impl Interpreter<'_> {
     }
 
     fn read(&mut self, command: &str, arguments: &[Argument], input: &Input) -> CommandEnd {
-        if arguments.iter().any(|one| one.known().is_some_and(|text| text.starts_with("-C"))) {
+        if arguments.iter().any(|one| one.known_text().is_some_and(|text| text.starts_with("-C"))) {
             self.not_known(format!("what {command} calls"));
         }
         let from = input.as_ref().err().map_or("its input", String::as_str);
-        let given: Vec<&Argument> =
-            arguments.iter().filter(|one| !one.known().is_some_and(|text| text.starts_with('-'))).collect();
+        let given: Vec<&Argument> = arguments
+            .iter()
+            .filter(|one| !one.known_text().is_some_and(|text| text.starts_with('-')))
+            .collect();
         let mut names: Vec<String> =
             given.into_iter().filter_map(|argument| self.variable_name(command, argument)).collect();
         names.extend(["REPLY", "MAPFILE", "OPTARG"].map(str::to_owned));
@@ -219,7 +232,7 @@ impl Interpreter<'_> {
             (None, Some(Value::Text(home))) => Argument::text(home),
             (None, _) => Argument::Unknown("the home folder".to_owned()),
         };
-        let Some(text) = argument.known() else {
+        let Some(text) = argument.known_text() else {
             self.state.last_folder = self.state.folder.take();
             return CommandEnd::silent(Outcome::Unknown);
         };
@@ -266,14 +279,14 @@ impl Interpreter<'_> {
 
     fn printf(&mut self, arguments: &[Argument]) -> CommandEnd {
         if let [flag, name, ..] = arguments
-            && flag.known() == Some("-v")
+            && flag.known_text() == Some("-v")
         {
             if let Some(name) = self.variable_name("printf", name) {
                 self.set(&name, Value::Unknown(format!("${name} (from printf)")));
             }
             return CommandEnd::silent(Outcome::Success);
         }
-        let known: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
+        let known: Option<Vec<&str>> = arguments.iter().map(Argument::known_text).collect();
         let output = known.and_then(|known| match known[..] {
             [format] if !format.contains(['%', '\\']) => Some(format.to_owned()),
             ["%s\\n", ref rest @ ..] => Some(rest.iter().map(|text| format!("{text}\n")).collect()),
@@ -286,26 +299,26 @@ impl Interpreter<'_> {
             }
             _ => None,
         });
-        CommandEnd::printed(Outcome::Likely, output)
+        CommandEnd::with_output(Outcome::Likely, output)
     }
 
     fn trap(&mut self, arguments: &[Argument]) -> CommandEnd {
         let arguments = match arguments.split_first() {
-            Some((first, rest)) if first.known() == Some("--") => rest,
+            Some((first, rest)) if first.known_text() == Some("--") => rest,
             _ => arguments,
         };
         match arguments.split_first() {
-            Some((text, signals)) if !signals.is_empty() => match text.known() {
+            Some((text, signals)) if !signals.is_empty() => match text.known_text() {
                 Some("" | "-" | "-p" | "-l") => {}
                 Some(text) => {
                     let text = text.to_owned();
-                    let is_exit = |one: &Argument| matches!(one.known(), Some("EXIT" | "0" | "exit"));
+                    let is_exit = |one: &Argument| matches!(one.known_text(), Some("EXIT" | "0" | "exit"));
                     if !signals.iter().all(is_exit) {
                         self.trap_any_time(&text);
                     }
                     self.at_exit.push(text);
                 }
-                None => self.not_known(format!("what a trap runs: {}", text.shown())),
+                None => self.not_known(format!("what a trap runs: {}", text.display_text())),
             },
             _ => {}
         }
@@ -325,7 +338,7 @@ impl Interpreter<'_> {
             end
         });
         if !is_same {
-            self.not_known(format!("when a trap runs `{}`", shortened(text)));
+            self.not_known(format!("when a trap runs `{}`", shorten(text)));
         }
         if ends {
             self.may_exit();
@@ -334,8 +347,8 @@ impl Interpreter<'_> {
 }
 
 /// Returns what `echo` prints.
-fn echoed(arguments: &[Argument]) -> Option<String> {
-    let words: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
+fn echo_output(arguments: &[Argument]) -> Option<String> {
+    let words: Option<Vec<&str>> = arguments.iter().map(Argument::known_text).collect();
     match words?.split_first() {
         None => Some("\n".to_owned()),
         Some((&"-n", rest)) if !rest.first().is_some_and(|text| text.starts_with('-')) => {

@@ -9,7 +9,7 @@ use crate::commands::loss::{Loss, LossVerb};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::{shortened, text_of};
+use crate::names::{shorten, text_of};
 
 /// What one `find` has done so far.
 struct FindWork {
@@ -34,18 +34,18 @@ struct FoundFile<'a> {
 
 impl Interpreter<'_> {
     pub(crate) fn find(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let unknown = arguments.iter().find(|argument| argument.known().is_none());
+        let unknown = arguments.iter().find(|argument| argument.known_text().is_none());
         let order = match unknown {
-            Some(unknown) => Err(unknown.shown().to_owned()),
+            Some(unknown) => Err(unknown.display_text().to_owned()),
             None => find_expression::read(arguments).ok_or_else(|| {
-                shortened(&arguments.iter().map(Argument::shown).collect::<Vec<_>>().join(" "))
+                shorten(&arguments.iter().map(Argument::display_text).collect::<Vec<_>>().join(" "))
             }),
         };
         let order = match order {
             Ok(order) => order,
             Err(what) => {
                 let only_reads = !arguments.iter().any(|one| {
-                    one.known().is_none_or(|text| {
+                    one.known_text().is_none_or(|text| {
                         text == "-delete"
                             || text.starts_with("-exec")
                             || text.starts_with("-ok")
@@ -68,7 +68,7 @@ impl Interpreter<'_> {
             may_fail: false,
         };
         for start in &starts {
-            let text = start.known().unwrap_or_default();
+            let text = start.known_text().unwrap_or_default();
             if text.is_empty() {
                 work.may_fail = true;
                 continue;
@@ -97,7 +97,7 @@ impl Interpreter<'_> {
             let before = self.state.functions.clone();
             self.state.functions.clear();
             let mut run: Vec<Argument> = command;
-            run.retain(|part| part.known() != Some("{}"));
+            run.retain(|part| part.known_text() != Some("{}"));
             run.extend(files);
             self.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new())));
             self.state.functions = before;

@@ -59,12 +59,12 @@ struct FindWords<'a> {
 pub(super) fn read(arguments: &[Argument]) -> Option<FindOrder> {
     let mut at = 0;
     let (mut follows, mut follows_starts) = (false, false);
-    while let Some(text @ ("-H" | "-L" | "-P")) = arguments.get(at).and_then(Argument::known) {
+    while let Some(text @ ("-H" | "-L" | "-P")) = arguments.get(at).and_then(Argument::known_text) {
         (follows, follows_starts) = (text == "-L", text != "-P");
         at += 1;
     }
     let begins = |argument: &Argument| {
-        argument.known().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | "!" | ","))
+        argument.known_text().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | "!" | ","))
     };
     let count = arguments[at..].iter().take_while(|argument| !begins(argument)).count();
     let mut starts = arguments[at..at + count].to_vec();
@@ -96,12 +96,12 @@ impl FindWords<'_> {
     }
 
     fn peek(&self) -> Option<&str> {
-        self.words.get(self.at).and_then(Argument::known)
+        self.words.get(self.at).and_then(Argument::known_text)
     }
 
     fn next(&mut self) -> Option<String> {
         self.at += 1;
-        self.words.get(self.at - 1).and_then(Argument::known).map(str::to_owned)
+        self.words.get(self.at - 1).and_then(Argument::known_text).map(str::to_owned)
     }
 
     fn alternatives(&mut self) -> Option<FindTerm> {
@@ -184,8 +184,8 @@ impl FindWords<'_> {
             }
             "-exec" | "-ok" => {
                 let rest = &self.words[self.at..];
-                let end = rest.iter().position(|word| matches!(word.known(), Some(";" | "+")))?;
-                let is_all = rest[end].known() == Some("+");
+                let end = rest.iter().position(|word| matches!(word.known_text(), Some(";" | "+")))?;
+                let is_all = rest[end].known_text() == Some("+");
                 let command = rest[..end].to_vec();
                 self.at += end + 1;
                 let run = FindTerm::Run(command, is_all);

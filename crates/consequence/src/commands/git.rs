@@ -11,7 +11,7 @@ use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
 use crate::interpreter::{EDITORS, Interpreter};
 use crate::look::FileKind;
-use crate::names::{shortened, text_of};
+use crate::names::{shorten, text_of};
 use crate::shell_state::Value;
 
 /// Commands of git that discard nothing, told what the table allows.
@@ -40,18 +40,20 @@ impl Interpreter<'_> {
         let mut at = 0;
         let mut folder = self.state.folder.clone();
         while let Some(text) =
-            arguments.get(at).and_then(Argument::known).filter(|text| text.starts_with('-'))
+            arguments.get(at).and_then(Argument::known_text).filter(|text| text.starts_with('-'))
         {
             at += 1;
             match text {
                 "-C" => {
-                    let to = arguments.get(at).and_then(Argument::known);
+                    let to = arguments.get(at).and_then(Argument::known_text);
                     folder = folder.zip(to).map(|(folder, to)| folder.join(crate::names::path_of(to)));
                     at += 1;
                 }
                 "-c" => {
-                    let setting =
-                        arguments.get(at).and_then(Argument::known).and_then(|text| text.split_once('='));
+                    let setting = arguments
+                        .get(at)
+                        .and_then(Argument::known_text)
+                        .and_then(|text| text.split_once('='));
                     let (key, value) = setting.unwrap_or(("that is not known", ""));
                     let (key, value) = (key.to_owned(), value.to_owned());
                     self.git_setting(&key, &value);
@@ -67,9 +69,9 @@ impl Interpreter<'_> {
         self.git_editors();
         let rest = arguments.get(at..).unwrap_or_default();
         let Some((command, rest)) = rest.split_first() else { return CommandEnd::unknown() };
-        let words: Vec<&str> = arguments.iter().map(Argument::shown).take(6).collect();
-        let shown = shortened(&format!("git {}", words.join(" ")));
-        let name = command.known().unwrap_or_default().to_owned();
+        let words: Vec<&str> = arguments.iter().map(Argument::display_text).take(6).collect();
+        let shown = shorten(&format!("git {}", words.join(" ")));
+        let name = command.known_text().unwrap_or_default().to_owned();
         let is_moved = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"]
             .iter()
             .any(|name| self.state.variables.contains_key(*name));
@@ -78,7 +80,7 @@ impl Interpreter<'_> {
             let top = self.top_of(&folder.join(".git"))?;
             Some(GitPlace { folder, top })
         });
-        let both = format!("git {name} {}", rest.first().map_or("", Argument::shown));
+        let both = format!("git {name} {}", rest.first().map_or("", Argument::display_text));
         let (known, told) = match KnownProgram::of(&both) {
             Some(known) => (Some(known), &rest[1..]),
             None => (KnownProgram::of(&format!("git {name}")), rest),
@@ -95,7 +97,7 @@ impl Interpreter<'_> {
             self.not_known(format!("what {shown} does"));
             return CommandEnd::unknown();
         };
-        let is_known = rest.iter().all(|argument| argument.known().is_some());
+        let is_known = rest.iter().all(|argument| argument.known_text().is_some());
         let done = match name.as_str() {
             _ if !is_known => false,
             "ls-files" => return self.git_ls_files(rest, &place),
@@ -152,30 +154,31 @@ impl Interpreter<'_> {
         if EDITORS.contains(&key) {
             self.branch(|shell| shell.in_subshell(|shell| shell.run_text(&format!("{value} /dev/null"))));
         } else if !SETTINGS.iter().any(|known| key.to_lowercase().starts_with(known)) {
-            self.not_known(format!("what git does with {}", shortened(&format!("{key}={value}"))));
+            self.not_known(format!("what git does with {}", shorten(&format!("{key}={value}"))));
         }
     }
 
     fn ask_git(&mut self, name: &str, rest: &[Argument], place: Option<&GitPlace>) -> CommandEnd {
-        let words: Option<Vec<&str>> = rest.iter().map(Argument::known).collect();
+        let words: Option<Vec<&str>> = rest.iter().map(Argument::known_text).collect();
         match (name, words.as_deref(), place) {
             ("rev-parse", Some(["--show-toplevel"]), Some(place)) => {
-                CommandEnd::printed(Outcome::Success, text_of(place.top.as_os_str()) + "\n")
+                CommandEnd::with_output(Outcome::Success, text_of(place.top.as_os_str()) + "\n")
             }
             _ => CommandEnd::unknown(),
         }
     }
 
     fn git_ls_files(&mut self, rest: &[Argument], place: &GitPlace) -> CommandEnd {
-        let is_plain = rest.iter().all(|argument| matches!(argument.known(), Some("-z" | "-c" | "--cached")));
-        let end = if rest.iter().any(|argument| argument.known() == Some("-z")) { '\0' } else { '\n' };
+        let is_plain =
+            rest.iter().all(|argument| matches!(argument.known_text(), Some("-z" | "-c" | "--cached")));
+        let end = if rest.iter().any(|argument| argument.known_text() == Some("-z")) { '\0' } else { '\n' };
         let Some(files) = self.git_files(&place.top).filter(|_| is_plain) else {
             return CommandEnd::unknown();
         };
         let below = place.folder.strip_prefix(&place.top).unwrap_or(Path::new(""));
         let names = files.tracked.iter().filter_map(|path| path.strip_prefix(below).ok());
         let text: String = names.map(|path| format!("{}{end}", text_of(path.as_os_str()))).collect();
-        CommandEnd::printed(Outcome::Success, text)
+        CommandEnd::with_output(Outcome::Success, text)
     }
 
     /// Notes that files lose their uncommitted changes. `below` are the paths it is about, absolute; all if there are
@@ -192,7 +195,7 @@ impl Interpreter<'_> {
             return;
         }
         let is_possible = is_possible || self.conditions > 0;
-        let names: Vec<String> = changed.iter().take(3).map(|path| self.shown(path)).collect();
+        let names: Vec<String> = changed.iter().take(3).map(|path| self.display_path(path)).collect();
         let more = changed.len().saturating_sub(3);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let count = changed.len() as u64;
@@ -211,7 +214,7 @@ impl Interpreter<'_> {
 
     /// Returns the absolute paths of operands.
     pub(super) fn git_paths(&self, place: &GitPlace, operands: &[&Argument]) -> Vec<PathBuf> {
-        let texts = operands.iter().filter_map(|operand| operand.known());
+        let texts = operands.iter().filter_map(|operand| operand.known_text());
         let full = texts.filter_map(|text| {
             if text.starts_with(':') {
                 return Some(place.top.clone());
@@ -229,7 +232,7 @@ impl Interpreter<'_> {
     }
 
     fn git_checkout(&mut self, name: &str, rest: &[Argument], place: &GitPlace) -> bool {
-        let dashes = rest.iter().position(|argument| argument.known() == Some("--"));
+        let dashes = rest.iter().position(|argument| argument.known_text() == Some("--"));
         let sorted = SortedArguments::of(rest, "bBcC", &["orphan", "conflict"]);
         if sorted.has(&["p", "patch"]) {
             return false;
@@ -243,7 +246,7 @@ impl Interpreter<'_> {
                 .iter()
                 .copied()
                 .filter(|operand| {
-                    let text = operand.known().unwrap_or_default();
+                    let text = operand.known_text().unwrap_or_default();
                     self.revision(place, text).is_none()
                         && self.files.find(&place.folder.join(crate::names::path_of(text)), false).is_some()
                 })
@@ -251,7 +254,7 @@ impl Interpreter<'_> {
             None => Vec::new(),
         };
         let is_other =
-            |operand: &&&Argument| operand.known().is_some_and(|text| !matches!(text, "HEAD" | "@"));
+            |operand: &&&Argument| operand.known_text().is_some_and(|text| !matches!(text, "HEAD" | "@"));
         let others = sorted.operands.iter().filter(is_other).count();
         if !paths.is_empty() {
             if dashes.map_or(others > paths.len(), |at| at > 0 && others > paths.len()) {
@@ -267,7 +270,7 @@ impl Interpreter<'_> {
         } else if others > 0 && !sorted.has(&["b", "c"]) {
             let head = self.revision(place, "HEAD");
             let is_here =
-                |operand: &&Argument| head.is_some() && self.revision(place, operand.shown()) == head;
+                |operand: &&Argument| head.is_some() && self.revision(place, operand.display_text()) == head;
             let stays = sorted.operands.iter().all(is_here);
             let has_ignored = self.git_files(&place.top).is_none_or(|files| !files.ignored.is_empty());
             if has_ignored && !stays {

@@ -57,7 +57,7 @@ impl Interpreter<'_> {
         if is_hard {
             self.discard_changes(place, &[], false);
         }
-        let target = sorted.operands.first().and_then(|operand| operand.known()).unwrap_or("HEAD");
+        let target = sorted.operands.first().and_then(|operand| operand.known_text()).unwrap_or("HEAD");
         if target == "HEAD" || (!is_hard && sorted.operands.len() > 1) {
             return true;
         }
@@ -107,7 +107,7 @@ impl Interpreter<'_> {
         }
         let Some(refs) = self.git_refs(place) else { return false };
         let space = if sorted.has(&["r", "remotes"]) { "refs/remotes/" } else { "refs/heads/" };
-        for name in sorted.operands.iter().filter_map(|operand| operand.known()) {
+        for name in sorted.operands.iter().filter_map(|operand| operand.known_text()) {
             let full = format!("{space}{name}");
             let Some(commit) = refs.all.get(&full) else {
                 self.not_known(format!("what is on the branch {name}"));
@@ -139,7 +139,7 @@ impl Interpreter<'_> {
 
     pub(super) fn git_stash(&mut self, rest: &[Argument], place: &GitPlace) -> bool {
         let stashes = self.git_refs(place).and_then(|refs| refs.stashes);
-        match rest.first().and_then(Argument::known) {
+        match rest.first().and_then(Argument::known_text) {
             Some("list" | "show") => true,
             Some("clear") if stashes == Some(0) => true,
             Some("clear") => {
@@ -155,7 +155,7 @@ impl Interpreter<'_> {
             Some("drop") => {
                 let which = rest
                     .get(1)
-                    .map_or("the newest stash".to_owned(), |one| format!("the stash {}", one.shown()));
+                    .map_or("the newest stash".to_owned(), |one| format!("the stash {}", one.display_text()));
                 self.discard(format!("discards {which}"), Some(Class::Uncommitted));
                 true
             }

@@ -29,7 +29,7 @@ impl Interpreter<'_> {
         }
         let is_forced = sorted.has(&["f", "force", "force-with-lease", "force-if-includes"]);
         let deletes = sorted.has(&["d", "delete"]);
-        let operands: Vec<&str> = sorted.operands.iter().filter_map(|operand| operand.known()).collect();
+        let operands: Vec<&str> = sorted.operands.iter().filter_map(|operand| operand.known_text()).collect();
         let Some(refs) = self.files.look.git_refs(&place.top) else {
             self.elsewhere(format!("{shown}: replaces branches of the remote"), true);
             return true;

@@ -183,8 +183,12 @@ impl Interpreter<'_> {
         }
         let is_possible = loss.is_possible || self.conditions > 0;
         let mut classes = BTreeSet::new();
-        let outside: Vec<String> =
-            loss.paths.iter().filter(|path| self.is_outside(path)).map(|path| self.shown(path)).collect();
+        let outside: Vec<String> = loss
+            .paths
+            .iter()
+            .filter(|path| self.is_outside(path))
+            .map(|path| self.display_path(path))
+            .collect();
         let tally = &loss.tally;
         let marks = [
             (!outside.is_empty(), Class::Outside),
@@ -217,7 +221,8 @@ impl Interpreter<'_> {
             (LossVerb::Empties, false) => "empties a folder:",
             (LossVerb::Empties, true) => "may empty a folder:",
         };
-        let names: Vec<String> = loss.roots.iter().take(NAMED).map(|(path, _)| self.shown(path)).collect();
+        let names: Vec<String> =
+            loss.roots.iter().take(NAMED).map(|(path, _)| self.display_path(path)).collect();
         let more = loss.roots.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let names = format!("{}{more}", names.join(", "));
@@ -236,7 +241,7 @@ impl Interpreter<'_> {
             [_] => format!("{names} ({})", size(loss.bytes)),
             _ => format!("{count}: {names}"),
         };
-        let mut text = format!("{verb} {what}{}", told(&loss.tally, loss.files));
+        let mut text = format!("{verb} {what}{}", git_phrase(&loss.tally, loss.files));
         if let Some(first) = outside.first() {
             let more = outside.len() - 1;
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -280,7 +285,7 @@ fn floor(number: u64) -> u64 {
 }
 
 /// Returns what a sentence says about git.
-fn told(tally: &GitTally, files: u64) -> String {
+fn git_phrase(tally: &GitTally, files: u64) -> String {
     let mut parts = Vec::new();
     let mut add = |count: u64, what: &str| {
         if count > 0 && count == files {

@@ -24,7 +24,7 @@ use self::table::KnownProgram;
 use crate::command_end::{CommandEnd, Input, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
-use crate::names::shortened;
+use crate::names::shorten;
 
 /// The folders whose programs are what their names say.
 const SYSTEM: [&str; 6] = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
@@ -44,8 +44,8 @@ pub(crate) fn reads_only(name: &str) -> bool {
 
 /// Says that it is not known what a command does.
 fn unread_command(arguments: &[Argument]) -> String {
-    let words: Vec<&str> = arguments.iter().map(Argument::shown).take(6).collect();
-    format!("what {} does", shortened(&words.join(" ")))
+    let words: Vec<&str> = arguments.iter().map(Argument::display_text).take(6).collect();
+    format!("what {} does", shorten(&words.join(" ")))
 }
 
 impl Interpreter<'_> {
@@ -54,8 +54,8 @@ impl Interpreter<'_> {
         let Some((program, rest)) = arguments.split_first() else {
             return CommandEnd::silent(Outcome::Success);
         };
-        let Some(text) = program.known().map(str::to_owned) else {
-            self.not_known(format!("which program runs: {}", program.shown()));
+        let Some(text) = program.known_text().map(str::to_owned) else {
+            self.not_known(format!("which program runs: {}", program.display_text()));
             return CommandEnd::unknown();
         };
         if self.state.functions.contains_key(&text) {
@@ -112,7 +112,7 @@ impl Interpreter<'_> {
     fn part_of_path(&self, name: &str, arguments: &[Argument]) -> CommandEnd {
         let [argument] = arguments else { return CommandEnd::unknown() };
         let Some(text) =
-            argument.known().map(|text| text.trim_end_matches('/')).filter(|text| !text.is_empty())
+            argument.known_text().map(|text| text.trim_end_matches('/')).filter(|text| !text.is_empty())
         else {
             return CommandEnd::unknown();
         };
@@ -123,6 +123,6 @@ impl Interpreter<'_> {
             (_, Some(("", _))) => "/",
             (_, Some((before, _))) => before,
         };
-        CommandEnd::printed(Outcome::Success, format!("{part}\n"))
+        CommandEnd::with_output(Outcome::Success, format!("{part}\n"))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
-use crate::names::shortened;
+use crate::names::shorten;
 
 /// Words that a command must have, in their order, and one of those that it must have besides; what is said of it.
 type NamedCommand = (&'static [&'static str], &'static [&'static str], &'static str);
@@ -69,8 +69,9 @@ const SQL: [&str; 6] = ["psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "clickh
 impl Interpreter<'_> {
     /// Notes what a command does elsewhere, if it is known to do that.
     pub(crate) fn is_elsewhere(&mut self, name: &str, arguments: &[Argument]) -> bool {
-        let words: Vec<&str> = std::iter::once(name).chain(arguments.iter().map(Argument::shown)).collect();
-        let shown = shortened(&words.join(" "));
+        let words: Vec<&str> =
+            std::iter::once(name).chain(arguments.iter().map(Argument::display_text)).collect();
+        let shown = shorten(&words.join(" "));
         let fits = |(needed, besides, _): &&NamedCommand| {
             let mut left = words.iter();
             let has_all = needed.first() == words.first()

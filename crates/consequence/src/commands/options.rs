@@ -17,7 +17,7 @@ impl<'a> SortedArguments<'a> {
         let mut sorted = Self::default();
         let mut left = arguments.iter();
         while let Some(argument) = left.next() {
-            let Some(text) = argument.known() else {
+            let Some(text) = argument.known_text() else {
                 sorted.operands.push(argument);
                 continue;
             };
@@ -31,7 +31,7 @@ impl<'a> SortedArguments<'a> {
                     None => (long, None),
                 };
                 let value = match value {
-                    None if longs.contains(&name) => left.next().and_then(Argument::known),
+                    None if longs.contains(&name) => left.next().and_then(Argument::known_text),
                     value => value,
                 };
                 sorted.options.push((name.to_owned(), value));
@@ -45,7 +45,7 @@ impl<'a> SortedArguments<'a> {
                 if letters.contains(letter) {
                     let rest = &short[at + letter.len_utf8()..];
                     let value =
-                        if rest.is_empty() { left.next().and_then(Argument::known) } else { Some(rest) };
+                        if rest.is_empty() { left.next().and_then(Argument::known_text) } else { Some(rest) };
                     sorted.options.push((letter.to_string(), value));
                     break;
                 }

@@ -12,7 +12,7 @@ impl Interpreter<'_> {
     /// Returns what an operand leads to. Ends the search with a note if that is not known.
     pub(crate) fn operand(&mut self, name: &str, operand: &Argument, follows: bool) -> Option<PlacedFile> {
         let Argument::Known(known) = operand else {
-            self.not_known(format!("what {name} does with {}", operand.shown()));
+            self.not_known(format!("what {name} does with {}", operand.display_text()));
             return None;
         };
         if known.text.is_empty() {
@@ -40,7 +40,7 @@ impl Interpreter<'_> {
         let mut loss = Loss::new(LossVerb::Deletes, asks);
         let mut emptied = Loss::new(LossVerb::Empties, asks);
         for operand in sorted.operands {
-            let text = operand.known().unwrap_or_default();
+            let text = operand.known_text().unwrap_or_default();
             let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             let is_root = !text.is_empty() && text.trim_end_matches('/').is_empty();
             if matches!(last, "." | "..") || (is_root && !takes_root) {
@@ -51,7 +51,7 @@ impl Interpreter<'_> {
                 continue;
             }
             let Some(file) = self.operand("rm", operand, false) else {
-                let is_known = operand.known().is_some() && self.state.folder.is_some();
+                let is_known = operand.known_text().is_some() && self.state.folder.is_some();
                 outcome = match (is_known, is_forced) {
                     (true, true) => outcome,
                     (true, false) => Outcome::Failure,
@@ -113,7 +113,7 @@ impl Interpreter<'_> {
                 continue;
             };
             let mut levels = if with_parents {
-                operand.known().map_or(1, |text| text.split('/').filter(|part| !part.is_empty()).count())
+                operand.known_text().map_or(1, |text| text.split('/').filter(|part| !part.is_empty()).count())
             } else {
                 1
             };

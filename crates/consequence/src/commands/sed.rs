@@ -6,28 +6,28 @@ use crate::commands::options::SortedArguments;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::{path_of, shortened};
+use crate::names::{path_of, shorten};
 
 impl Interpreter<'_> {
     pub(crate) fn sed(&mut self, arguments: &[Argument]) -> CommandEnd {
         let in_place = |argument: &Argument| {
-            let text = argument.known().unwrap_or_default();
+            let text = argument.known_text().unwrap_or_default();
             let is_short = text.starts_with('-') && !text.starts_with("--") && text.contains('i');
             (is_short && !text.starts_with("-e")) || text.starts_with("--in-place")
         };
-        let flag = arguments.iter().find(|argument| in_place(argument)).and_then(Argument::known);
+        let flag = arguments.iter().find(|argument| in_place(argument)).and_then(Argument::known_text);
         let given: Vec<Argument> = arguments.iter().filter(|argument| !in_place(argument)).cloned().collect();
         let sorted = SortedArguments::of(&given, "efl", &["expression", "file", "line-length"]);
         let scripts = sorted.values(&["e", "expression"]);
         let has_script = !scripts.is_empty();
         let script: Option<Vec<&str>> = match (has_script, sorted.operands.first()) {
-            (false, Some(operand)) => operand.known().map(|text| vec![text]),
+            (false, Some(operand)) => operand.known_text().map(|text| vec![text]),
             _ => scripts.into_iter().collect(),
         };
         let is_plain = script.as_deref().is_some_and(|parts| is_plain(&parts.join("\n")));
         if sorted.has(&["f", "file"]) || !is_plain {
-            let words: Vec<&str> = arguments.iter().map(Argument::shown).collect();
-            self.not_known(format!("what sed {} writes or runs", shortened(&words.join(" "))));
+            let words: Vec<&str> = arguments.iter().map(Argument::display_text).collect();
+            self.not_known(format!("what sed {} writes or runs", shorten(&words.join(" "))));
         }
         let Some(flag) = flag else { return CommandEnd { outcome: Outcome::Likely, output: None } };
         let suffix = match flag.strip_prefix("--in-place") {
@@ -47,9 +47,10 @@ impl Interpreter<'_> {
 
     /// Goes through putting the old file beside the new one.
     fn back_up(&mut self, file: &Argument, suffix: &str) {
-        let path = file.known().and_then(|text| self.full(text)).filter(|_| !suffix.contains(['*', '/']));
+        let path =
+            file.known_text().and_then(|text| self.full(text)).filter(|_| !suffix.contains(['*', '/']));
         let Some(path) = path else {
-            return self.not_known(format!("under which name sed keeps {}", file.shown()));
+            return self.not_known(format!("under which name sed keeps {}", file.display_text()));
         };
         let Some(old) = self.files.find(&path, true).filter(|old| old.stat.kind == FileKind::File) else {
             return;

@@ -29,15 +29,16 @@ const NEUTRAL: &str = " v b h m E T H verbose notify hashall monitor errtrace fu
 impl Interpreter<'_> {
     pub(crate) fn shopt(&mut self, arguments: &[Argument]) -> CommandEnd {
         let has = |letter: char| {
-            let options = arguments.iter().filter_map(Argument::known).filter(|text| text.starts_with('-'));
+            let options =
+                arguments.iter().filter_map(Argument::known_text).filter(|text| text.starts_with('-'));
             options.into_iter().any(|text| text.contains(letter))
         };
         let (sets, clears) = (has('s'), has('u'));
         for argument in arguments {
-            match argument.known() {
+            match argument.known_text() {
                 Some(text) if text.starts_with('-') || !(sets || clears) => {}
                 Some(text) => self.named_option(text, sets),
-                None => self.not_known(format!("what shopt {} changes", argument.shown())),
+                None => self.not_known(format!("what shopt {} changes", argument.display_text())),
             }
         }
         CommandEnd { outcome: Outcome::Unknown, output: (sets || clears).then(String::new) }
@@ -64,28 +65,28 @@ impl Interpreter<'_> {
     pub(crate) fn set_options(&mut self, arguments: &[Argument]) -> CommandEnd {
         let mut left = arguments.iter();
         while let Some(argument) = left.next() {
-            let Some(text) = argument.known() else {
-                self.not_known(format!("what set {} changes", argument.shown()));
+            let Some(text) = argument.known_text() else {
+                self.not_known(format!("what set {} changes", argument.display_text()));
                 self.state.parameters = None;
                 break;
             };
             let is_on = text.starts_with('-');
             match text {
                 "--" => {
-                    self.state.parameters = left.map(|one| one.known().map(str::to_owned)).collect();
+                    self.state.parameters = left.map(|one| one.known_text().map(str::to_owned)).collect();
                     break;
                 }
                 "-" => {
                     let rest: Vec<&Argument> = left.collect();
                     if !rest.is_empty() {
                         self.state.parameters =
-                            rest.into_iter().map(|one| one.known().map(str::to_owned)).collect();
+                            rest.into_iter().map(|one| one.known_text().map(str::to_owned)).collect();
                     }
                     break;
                 }
                 _ if !text.starts_with(['-', '+']) || text.len() < 2 => {
                     let all = std::iter::once(argument).chain(left);
-                    self.state.parameters = all.map(|one| one.known().map(str::to_owned)).collect();
+                    self.state.parameters = all.map(|one| one.known_text().map(str::to_owned)).collect();
                     break;
                 }
                 _ => {}
@@ -94,7 +95,7 @@ impl Interpreter<'_> {
                 if letter != 'o' {
                     self.named_option(&letter.to_string(), is_on);
                 } else if let Some(name) = left.next() {
-                    self.named_option(name.known().unwrap_or("that is not known"), is_on);
+                    self.named_option(name.known_text().unwrap_or("that is not known"), is_on);
                 }
             }
         }

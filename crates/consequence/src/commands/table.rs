@@ -40,7 +40,7 @@ impl KnownProgram {
         let mut is_over = false;
         while let Some(argument) = arguments.get(at) {
             at += 1;
-            match argument.known() {
+            match argument.known_text() {
                 None if is_computed || is_over => operands += 1,
                 None => return false,
                 Some("--") if !is_over => is_over = true,
@@ -53,7 +53,7 @@ impl KnownProgram {
                 Some(text) => match self.option(text) {
                     None => return false,
                     Some(has_value)
-                        if has_value && arguments.get(at).is_none_or(|next| next.known().is_none()) =>
+                        if has_value && arguments.get(at).is_none_or(|next| next.known_text().is_none()) =>
                     {
                         return false;
                     }
@@ -67,7 +67,7 @@ impl KnownProgram {
     /// Returns where the first operand is, if it may be told all options before that.
     pub(crate) fn options_end(self, arguments: &[Argument]) -> Option<usize> {
         let mut at = 0;
-        while let Some(text) = arguments.get(at).and_then(Argument::known) {
+        while let Some(text) = arguments.get(at).and_then(Argument::known_text) {
             if text == "--" {
                 return Some(at + 1);
             }

@@ -23,12 +23,12 @@ impl Interpreter<'_> {
         };
         let here = Argument::text(".");
         let target = target.unwrap_or(&here);
-        if target.known() == Some("") {
+        if target.known_text() == Some("") {
             return Vec::new();
         }
-        let full = target.known().and_then(|text| self.full(text));
+        let full = target.known_text().and_then(|text| self.full(text));
         let Some(to) = full else {
-            self.not_known(format!("what {name} replaces: {}", target.shown()));
+            self.not_known(format!("what {name} replaces: {}", target.display_text()));
             return Vec::new();
         };
         let into = !sorted.has(&["T", "no-target-directory"])
@@ -37,14 +37,14 @@ impl Interpreter<'_> {
                 && sorted.has(&["n", "no-dereference"])
                 && !self.files.find(&to, false).is_some_and(|file| file.stat.kind == FileKind::Folder));
         let mut pairs = Vec::new();
-        for source in operands.iter().filter(|source| source.known() != Some("")) {
-            let from = source.known().and_then(|text| Some((text, self.full(text)?)));
+        for source in operands.iter().filter(|source| source.known_text() != Some("")) {
+            let from = source.known_text().and_then(|text| Some((text, self.full(text)?)));
             let is_link = |path: &Path| {
                 self.files.find(path, false).is_some_and(|file| file.stat.kind == FileKind::Link)
             };
             let from = from.filter(|(text, from)| !(text.ends_with('/') && is_link(from)));
             let Some((text, from)) = from else {
-                let more = format!("what {name} does with {}", source.shown());
+                let more = format!("what {name} does with {}", source.display_text());
                 self.not_known(more);
                 continue;
             };
@@ -55,7 +55,7 @@ impl Interpreter<'_> {
         if !into && operands.len() > 1 {
             pairs.clear();
         }
-        if !into && target.known().is_some_and(|text| text.ends_with('/')) {
+        if !into && target.known_text().is_some_and(|text| text.ends_with('/')) {
             // Only a folder can be put there.
             pairs.retain(|(from, _)| self.is_folder(from));
         }
@@ -108,8 +108,8 @@ impl Interpreter<'_> {
         if self.is_outside(target) && !self.is_outside(&file.path) {
             self.warn(format!(
                 "moves {} out of the workspace: {}",
-                self.shown(&file.path),
-                self.shown(target)
+                self.display_path(&file.path),
+                self.display_path(target)
             ));
         }
     }
@@ -148,7 +148,7 @@ impl Interpreter<'_> {
                 continue;
             }
             if replaces && self.files.find(&to, false).is_some_and(|old| old.stat.kind == FileKind::Link) {
-                self.not_known(format!("what {name} does with the link {}", self.shown(&to)));
+                self.not_known(format!("what {name} does with the link {}", self.display_path(&to)));
                 continue;
             }
             let mut loss = Loss::new(LossVerb::Overwrites, is_possible);
@@ -203,7 +203,7 @@ impl Interpreter<'_> {
         let is_link = sorted.has(&["s", "symbolic"]);
         let is_possible = sorted.has(&["i", "interactive"]);
         let sources: Vec<Option<String>> =
-            sorted.operands.iter().map(|operand| operand.known().map(str::to_owned)).collect();
+            sorted.operands.iter().map(|operand| operand.known_text().map(str::to_owned)).collect();
         let pairs = self.targets("ln", &sorted);
         let mut outcome = if pairs.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for (at, (from, to)) in pairs.into_iter().enumerate() {
@@ -214,7 +214,7 @@ impl Interpreter<'_> {
                     continue;
                 }
                 if old.path == from || self.files.resolve(&from, true).as_ref() == Some(&target) {
-                    self.not_known(format!("what ln makes of {}", self.shown(&to)));
+                    self.not_known(format!("what ln makes of {}", self.display_path(&to)));
                     outcome = Outcome::Unknown;
                     continue;
                 }
@@ -228,7 +228,7 @@ impl Interpreter<'_> {
                     self.files.make(&target, FileKind::Link, written.or(Some(from)), is_possible);
                 }
                 (false, Some(file)) => {
-                    let names = (self.shown(&file.path), self.shown(&to));
+                    let names = (self.display_path(&file.path), self.display_path(&to));
                     self.not_known(format!("what is written to {} by its other name {}", names.0, names.1));
                     self.files.copy(&file, &target, is_possible);
                 }

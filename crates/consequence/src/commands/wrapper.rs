@@ -4,7 +4,7 @@ use super::table::KnownProgram;
 use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
-use crate::names::shortened;
+use crate::names::shorten;
 use crate::shell_state::{Dialect, Value, Variable};
 use crate::words::MOST_ARGUMENTS;
 
@@ -33,12 +33,12 @@ impl Interpreter<'_> {
         }
         let known = KnownProgram::of(name).filter(|_| WRAPPERS.contains(&name))?;
         let Some(mut at) = known.options_end(arguments) else {
-            let words: Vec<&str> = arguments.iter().map(Argument::shown).collect();
-            self.not_known(format!("what {name} {} runs", shortened(&words.join(" "))));
+            let words: Vec<&str> = arguments.iter().map(Argument::display_text).collect();
+            self.not_known(format!("what {name} {} runs", shorten(&words.join(" "))));
             return Some(CommandEnd::unknown());
         };
         let given: Vec<&str> =
-            arguments[..at.min(arguments.len())].iter().filter_map(Argument::known).collect();
+            arguments[..at.min(arguments.len())].iter().filter_map(Argument::known_text).collect();
         at += usize::from(name == "timeout");
         let has = |names: &[&str]| given.iter().any(|text| names.iter().any(|name| text.starts_with(name)));
         if name == "command" && has(&["-v", "-V"]) {
@@ -51,14 +51,14 @@ impl Interpreter<'_> {
         }
         if name == "env" {
             if has(&["-i", "--ignore-environment"])
-                || arguments.first().and_then(Argument::known) == Some("-")
+                || arguments.first().and_then(Argument::known_text) == Some("-")
             {
                 at = at.max(1);
                 self.state.variables.clear();
             }
             for (place, text) in arguments[..at.min(arguments.len())].iter().enumerate() {
-                if matches!(text.known(), Some("-u" | "--unset"))
-                    && let Some(name) = arguments.get(place + 1).and_then(Argument::known)
+                if matches!(text.known_text(), Some("-u" | "--unset"))
+                    && let Some(name) = arguments.get(place + 1).and_then(Argument::known_text)
                 {
                     self.state.variables.remove(name);
                 }
@@ -66,7 +66,7 @@ impl Interpreter<'_> {
         }
         if matches!(name, "env" | "sudo" | "doas") {
             while let Some((name, value)) =
-                arguments.get(at).and_then(Argument::known).and_then(|text| text.split_once('='))
+                arguments.get(at).and_then(Argument::known_text).and_then(|text| text.split_once('='))
             {
                 let value = Value::Text(value.to_owned());
                 self.set(name, value.clone());
@@ -100,7 +100,7 @@ impl Interpreter<'_> {
     /// Reads the options of a shell. Returns where its operands begin, whether the first is what it runs, and what it sets.
     fn shell_options(&mut self, name: &str, arguments: &[Argument]) -> (usize, bool, Vec<Argument>) {
         let (mut at, mut is_text, mut is_asking, mut options) = (0, false, false, Vec::new());
-        while let Some(text) = arguments.get(at).and_then(Argument::known) {
+        while let Some(text) = arguments.get(at).and_then(Argument::known_text) {
             if !text.starts_with(['-', '+']) || text == "-" {
                 break;
             }
@@ -125,7 +125,7 @@ impl Interpreter<'_> {
                 at += 1;
             }
         }
-        if is_asking && !(is_text && arguments.iter().any(|one| one.known() == Some("--norc"))) {
+        if is_asking && !(is_text && arguments.iter().any(|one| one.known_text() == Some("--norc"))) {
             self.not_known(format!("what the startup files of {name} run"));
         }
         (at, is_text, options)
@@ -135,10 +135,10 @@ impl Interpreter<'_> {
         let (at, is_text, options) = self.shell_options(name, arguments);
         let rest = arguments.get(at..).unwrap_or_default();
         let text = match (is_text, rest.first(), input) {
-            (true, Some(text), _) => match text.known() {
+            (true, Some(text), _) => match text.known_text() {
                 Some(text) => text.to_owned(),
                 None => {
-                    self.not_known(format!("what {name} -c runs: {}", text.shown()));
+                    self.not_known(format!("what {name} -c runs: {}", text.display_text()));
                     return CommandEnd::unknown();
                 }
             },
@@ -148,13 +148,13 @@ impl Interpreter<'_> {
                 return CommandEnd::unknown();
             }
             (_, Some(script), _) => {
-                self.not_known(format!("what {} does", script.shown()));
+                self.not_known(format!("what {} does", script.display_text()));
                 return CommandEnd::unknown();
             }
             (true, None, _) => return CommandEnd::silent(Outcome::Failure),
         };
         let parameters: Option<Vec<String>> =
-            rest.iter().skip(2).map(|one| one.known().map(str::to_owned)).collect();
+            rest.iter().skip(2).map(|one| one.known_text().map(str::to_owned)).collect();
         self.in_subshell(|shell| {
             shell.state = shell.state.child(Vec::new());
             shell.state.parameters = parameters;
@@ -173,7 +173,7 @@ impl Interpreter<'_> {
         let mut at = 0;
         let (mut by_zero, mut by_line, mut replaced, mut skips_empty) = (false, false, None, false);
         let mut most = MOST_ARGUMENTS;
-        while let Some(text) = arguments.get(at).and_then(Argument::known) {
+        while let Some(text) = arguments.get(at).and_then(Argument::known_text) {
             if !text.starts_with('-') {
                 break;
             }
@@ -181,7 +181,7 @@ impl Interpreter<'_> {
             let mut value = |short: &str| match text.strip_prefix(short) {
                 Some("") => {
                     at += 1;
-                    arguments.get(at - 1).and_then(Argument::known).map(str::to_owned)
+                    arguments.get(at - 1).and_then(Argument::known_text).map(str::to_owned)
                 }
                 rest => rest.map(str::to_owned),
             };
@@ -217,13 +217,13 @@ impl Interpreter<'_> {
         };
         let items: Vec<Argument> = items.take(MOST_ARGUMENTS + 1).map(Argument::text).collect();
         let is_open = items.len() > MOST_ARGUMENTS || (!by_zero && text.contains(['\'', '"', '\\']));
-        let open = is_open.then(|| format!("what it reads: `{}`", shortened(text)));
+        let open = is_open.then(|| format!("what it reads: `{}`", shorten(text)));
         let items = from.or(open).map_or(items, |from| vec![Argument::Unknown(from)]);
         if items.is_empty() && (skips_empty || replaced.is_some()) {
             return CommandEnd::silent(Outcome::Success);
         }
         let mut end = CommandEnd::silent(Outcome::Success);
-        let is_open = items.iter().any(|item| item.known().is_none());
+        let is_open = items.iter().any(|item| item.known_text().is_none());
         let groups: Vec<&[Argument]> = match (&replaced, items.is_empty()) {
             (Some(_), _) => items.chunks(1).collect(),
             (None, true) => vec![&[]],
@@ -251,21 +251,21 @@ impl Interpreter<'_> {
 
     /// Puts an item in the place of a mark in each part of a command. If that becomes too much, the shell ends here.
     pub(crate) fn put_all(&mut self, command: &[Argument], mark: &str, item: &Argument) -> Vec<Argument> {
-        let bytes = |part: &Argument| part.shown().matches(mark).count() * item.shown().len();
-        let fits = |shell: &mut Self, part: &Argument| shell.spend(part.shown().len() + bytes(part));
+        let bytes = |part: &Argument| part.display_text().matches(mark).count() * item.display_text().len();
+        let fits = |shell: &mut Self, part: &Argument| shell.spend(part.display_text().len() + bytes(part));
         command.iter().map_while(|part| fits(self, part).then(|| put(part, mark, item))).collect()
     }
 
     fn unread_xargs(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let shown: Vec<&str> = arguments.iter().map(Argument::shown).collect();
-        self.not_known(format!("what xargs {} runs", shortened(&shown.join(" "))));
+        let shown: Vec<&str> = arguments.iter().map(Argument::display_text).collect();
+        self.not_known(format!("what xargs {} runs", shorten(&shown.join(" "))));
         CommandEnd::unknown()
     }
 }
 
 /// Puts an item in the place of a mark.
 fn put(part: &Argument, mark: &str, item: &Argument) -> Argument {
-    match (part.known(), item.known()) {
+    match (part.known_text(), item.known_text()) {
         (Some(text), Some(item)) if !mark.is_empty() => Argument::text(text.replace(mark, item)),
         (Some(text), None) if text.contains(mark) => item.clone(),
         _ => part.clone(),

@@ -11,7 +11,7 @@ use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::shortened;
+use crate::names::shorten;
 use crate::shell_state::Dialect;
 
 /// How a redirection opens a file.
@@ -80,12 +80,12 @@ impl Interpreter<'_> {
         let arguments = self.arguments_of([word]);
         let [argument] = &arguments[..] else {
             if self.state.dialect == Dialect::Zsh {
-                self.not_known(format!("what is written to: {}", shortened(word)));
+                self.not_known(format!("what is written to: {}", shorten(word)));
             }
             return self.state.dialect == Dialect::Zsh;
         };
-        let Some(text) = argument.known() else {
-            self.not_known(format!("what is written to: {}", argument.shown()));
+        let Some(text) = argument.known_text() else {
+            self.not_known(format!("what is written to: {}", argument.display_text()));
             return true;
         };
         if matches!(text, "/dev/stdout" | "/dev/stderr" | "/dev/null") || text.starts_with("/dev/fd/") {
@@ -120,14 +120,14 @@ impl Interpreter<'_> {
     ) -> CommandEnd {
         let mut outcome = if operands.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for operand in operands {
-            match (operand.known(), operand.known().and_then(|text| self.full(text))) {
+            match (operand.known_text(), operand.known_text().and_then(|text| self.full(text))) {
                 (Some(""), _) => outcome = Outcome::Failure,
                 (Some(_), Some(path)) => {
                     if !self.write_file(&path, appends, is_possible) {
                         outcome = Outcome::Failure;
                     }
                 }
-                _ => self.not_known(format!("what {name} writes to: {}", operand.shown())),
+                _ => self.not_known(format!("what {name} writes to: {}", operand.display_text())),
             }
         }
         CommandEnd { outcome, output: None }
@@ -153,7 +153,7 @@ impl Interpreter<'_> {
         if only_there {
             let is_there = |operand: &&Argument| {
                 operand
-                    .known()
+                    .known_text()
                     .and_then(|text| self.full(text))
                     .is_none_or(|path| self.files.find(&path, true).is_some())
             };
@@ -164,8 +164,8 @@ impl Interpreter<'_> {
 
     pub(crate) fn dd(&mut self, arguments: &[Argument]) -> CommandEnd {
         for argument in arguments {
-            match argument.known() {
-                None => self.not_known(format!("what dd writes to: {}", argument.shown())),
+            match argument.known_text() {
+                None => self.not_known(format!("what dd writes to: {}", argument.display_text())),
                 Some(text) => {
                     if let Some(target) = text.strip_prefix("of=") {
                         let target = Argument::text(target);
@@ -190,10 +190,10 @@ impl Interpreter<'_> {
         let mut outcome =
             if may_fail || sorted.operands.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for operand in &sorted.operands {
-            if operand.known().is_none() {
-                self.not_known(format!("what {name} makes: {}", operand.shown()));
+            if operand.known_text().is_none() {
+                self.not_known(format!("what {name} makes: {}", operand.display_text()));
             }
-            let path = operand.known().filter(|text| !text.is_empty()).and_then(|text| self.full(text));
+            let path = operand.known_text().filter(|text| !text.is_empty()).and_then(|text| self.full(text));
             let follows = kind == FileKind::File;
             let Some(path) = path.and_then(|path| self.files.resolve(&path, follows)) else {
                 outcome = Outcome::Unknown;

@@ -11,7 +11,7 @@ const BINARY_LEAST: usize = 8;
 const BLANKS: &[u8] = &[b' '; 500];
 
 /// Returns a text with what cannot be read named: `[binary output: 40 % of it is no text]`, `[1,920 blanks]`.
-pub(super) fn named(text: Cow<'_, str>) -> Cow<'_, str> {
+pub(super) fn mark(text: Cow<'_, str>) -> Cow<'_, str> {
     let text = match memchr::memmem::find(text.as_bytes(), BLANKS) {
         Some(at) => Cow::Owned(without_blanks(&text, at)),
         None => text,
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        named(Cow::Borrowed(text)).into_owned()
+        mark(Cow::Borrowed(text)).into_owned()
     }
 
     #[test]

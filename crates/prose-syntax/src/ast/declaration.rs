@@ -23,7 +23,7 @@ pub struct Use {
 
 impl Use {
     /// Returns the name by which it is called: the alias, or else the last part of its path without `.prose`.
-    pub fn called(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         if let Some(alias) = &self.alias {
             return Some(alias.as_str());
         }

@@ -120,7 +120,7 @@ impl Text {
     }
 
     /// Returns the text with its interpolations as written, for display.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub fn display_text(&self) -> Cow<'_, str> {
         if let Some(text) = self.as_literal() {
             return Cow::Borrowed(text);
         }
@@ -136,7 +136,7 @@ impl Text {
     ///
     /// # Errors
     /// The first error that `value` returns.
-    pub fn filled<E>(&self, mut value: impl FnMut(&Name) -> Result<String, E>) -> Result<String, E> {
+    pub fn fill<E>(&self, mut value: impl FnMut(&Name) -> Result<String, E>) -> Result<String, E> {
         let mut whole = String::new();
         for part in &self.parts {
             match part {

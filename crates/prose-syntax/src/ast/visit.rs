@@ -47,8 +47,8 @@ pub trait Visitor<'a>: Sized {
     }
 
     /// A body with names of its own.
-    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Statements) {
-        locals.iter().for_each(|(name, _)| self.declared(name, NameKind::Local));
+    fn scope(&mut self, locals: &[Local<'a>], body: &'a Statements) {
+        locals.iter().for_each(|(name, _)| self.declaration(name, NameKind::Local));
         self.body(body);
     }
 
@@ -57,7 +57,7 @@ pub trait Visitor<'a>: Sized {
         for branch in &parallel.branches {
             match branch {
                 Branch::Named { name, value } => {
-                    self.declared(name, NameKind::Branch);
+                    self.declaration(name, NameKind::Branch);
                     self.value(value);
                 }
                 Branch::Statement(statement) => self.statement(statement),
@@ -104,10 +104,10 @@ pub trait Visitor<'a>: Sized {
     fn text(&mut self, _text: &'a Text) {}
 
     /// Visits a name where it is declared.
-    fn declared(&mut self, _name: &'a Name, _as: NameKind) {}
+    fn declaration(&mut self, _name: &'a Name, _as: NameKind) {}
 
     /// Visits a variable where it is used.
-    fn used(&mut self, _name: &'a Name) {}
+    fn variable(&mut self, _name: &'a Name) {}
 }
 
 /// Visits the children of a statement.
@@ -115,19 +115,19 @@ pub fn walk_statement<'a>(visitor: &mut impl Visitor<'a>, statement: &'a Stateme
     match &statement.kind {
         StatementKind::Input(input) => {
             visitor.text(input.prompt.text());
-            visitor.declared(&input.name, NameKind::Input);
+            visitor.declaration(&input.name, NameKind::Input);
         }
         StatementKind::Bind(binding) => {
             let kind = NameKind::Bound(binding.mutability);
-            binding.target.names().iter().for_each(|name| visitor.declared(name, kind));
+            binding.target.names().iter().for_each(|name| visitor.declaration(name, kind));
             visitor.value(&binding.value);
         }
         StatementKind::Assign(assigned) => {
-            visitor.declared(&assigned.name, NameKind::Assigned);
+            visitor.declaration(&assigned.name, NameKind::Assigned);
             visitor.value(&assigned.value);
         }
         StatementKind::Output(output) => {
-            visitor.declared(&output.name, NameKind::Output);
+            visitor.declaration(&output.name, NameKind::Output);
             visitor.value(&output.value);
         }
         StatementKind::Gate(gate) => {
@@ -149,12 +149,12 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
     match value {
         Expr::Text(text) => visitor.text(text),
         Expr::Number(_) | Expr::Opaque(_) => {}
-        Expr::Name(name) => visitor.used(name),
-        Expr::Property(property) => visitor.used(&property.of),
+        Expr::Name(name) => visitor.variable(name),
+        Expr::Property(property) => visitor.variable(&property.of),
         Expr::List(list) => list.value.iter().for_each(|part| visitor.value(part)),
         Expr::Record(record) => record.value.iter().for_each(|entry| match &entry.value {
             Some(value) => visitor.value(value),
-            None => visitor.used(&entry.key),
+            None => visitor.variable(&entry.key),
         }),
         Expr::Session(session) => visitor.session(session),
         Expr::Resume(resume) => walk_properties(visitor, &resume.properties),
@@ -168,20 +168,20 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
         Expr::Parallel(parallel) => visitor.parallel(parallel),
         Expr::Repeat(repeat) => {
             walk_count(visitor, Some(&repeat.count));
-            visitor.scoped(&local(repeat.index.as_ref(), "loop variable"), &repeat.body);
+            visitor.scope(&local(repeat.index.as_ref(), "loop variable"), &repeat.body);
         }
         Expr::For(each) => {
             visitor.collection(&each.collection);
             let mut locals = vec![(&each.item, "loop variable")];
             locals.extend(local(each.index.as_ref(), "loop variable"));
-            visitor.scoped(&locals, &each.body);
+            visitor.scope(&locals, &each.body);
         }
         Expr::Loop(unbounded) => {
             if let LoopTest::Until(condition) | LoopTest::While(condition) = &unbounded.test {
                 visitor.condition(condition);
             }
             walk_count(visitor, unbounded.max.as_ref());
-            visitor.scoped(&local(unbounded.index.as_ref(), "loop variable"), &unbounded.body);
+            visitor.scope(&local(unbounded.index.as_ref(), "loop variable"), &unbounded.body);
         }
         Expr::Try(attempt) => {
             visitor.alternative(&attempt.body);
@@ -213,7 +213,7 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
 
 /// Visits the children of a `catch`.
 pub fn walk_catch<'a>(visitor: &mut impl Visitor<'a>, catch: &'a Catch) {
-    visitor.scoped(&local(catch.error.as_ref(), "error variable"), &catch.body);
+    visitor.scope(&local(catch.error.as_ref(), "error variable"), &catch.body);
 }
 
 /// Visits the children of a session.
@@ -228,7 +228,7 @@ pub fn walk_session<'a>(visitor: &mut impl Visitor<'a>, session: &'a SessionExpr
 pub fn walk_stage<'a>(visitor: &mut impl Visitor<'a>, stage: &'a PipeStage) {
     match &stage.operation {
         StageOperation::Reduce { accumulator, item } => {
-            visitor.scoped(&[(accumulator, "accumulator"), (item, "element")], &stage.body);
+            visitor.scope(&[(accumulator, "accumulator"), (item, "element")], &stage.body);
         }
         _ => visitor.body(&stage.body),
     }
@@ -257,7 +257,7 @@ pub fn walk_properties<'a>(visitor: &mut impl Visitor<'a>, properties: &'a Sessi
 
 fn walk_count<'a>(visitor: &mut impl Visitor<'a>, count: Option<&'a Count>) {
     if let Some(Count::Variable(name)) = count {
-        visitor.used(name);
+        visitor.variable(name);
     }
 }
 
@@ -269,7 +269,7 @@ fn local<'a>(name: Option<&'a Name>, what: &'static str) -> Vec<Local<'a>> {
 pub fn each_declared<'a>(body: &'a Statements, found: impl FnMut(&'a Name, NameKind)) {
     struct Finder<F>(F);
     impl<'a, F: FnMut(&'a Name, NameKind)> Visitor<'a> for Finder<F> {
-        fn declared(&mut self, name: &'a Name, kind: NameKind) {
+        fn declaration(&mut self, name: &'a Name, kind: NameKind) {
             (self.0)(name, kind);
         }
     }

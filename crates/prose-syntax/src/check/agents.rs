@@ -21,7 +21,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks a new session with an agent.
-    pub(super) fn started(&mut self, name: &'a Name) {
+    pub(super) fn check_start(&mut self, name: &'a Name) {
         let Some(agent) = self.known_agent(name) else { return };
         let before = self.started.insert(agent.name.as_str(), name.span);
         if let Some(before) = before
@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
             self.reports
                 .add(RuleCode::W011, name.span, message)
                 .hint(format!("write `resume: {}` to go on from it", name.text))
-                .related(before, "the session before");
+                .relate(before, "the session before");
         }
     }
 
@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
                 let message = format!("the agent `{}` remembers nothing to go on from", resume.agent.text);
                 self.reports
                     .add(RuleCode::E017, resume.agent.span, message)
-                    .related(agent.name.span, "it has no `persist`");
+                    .relate(agent.name.span, "it has no `persist`");
             }
             self.started.insert(agent.name.as_str(), resume.agent.span);
         }

@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn call(&mut self, call: &'a CallExpr) {
-        self.called(call);
+        self.check_call(call);
         let Some(contract) = self.contract(call) else { return };
         let program = &call.program.text;
         for (name, _) in &call.inputs {

@@ -24,7 +24,7 @@ impl<'a> Definitions<'a> {
         for BlockDefinition { name, .. } in program.blocks.iter().map(AsRef::as_ref) {
             if let Some(agent) = agents.get(name.as_str()) {
                 let message = format!("the block `{}` has the name of an agent", name.text);
-                reports.add(RuleCode::HPE003, name.span, message).related(agent.name.span, "the agent");
+                reports.add(RuleCode::HPE003, name.span, message).relate(agent.name.span, "the agent");
             }
         }
         let blocks = by_name(&program.blocks, |block| &block.name, RuleCode::HPE006, "block", reports);
@@ -48,7 +48,7 @@ fn by_name<'a, T>(
         let name = name_of(one);
         if let Some(first) = known.get(name.as_str()) {
             let message = format!("the {what} `{}` is already defined", name.text);
-            reports.add(code, name.span, message).related(name_of(first).span, "first defined here");
+            reports.add(code, name.span, message).relate(name_of(first).span, "first defined here");
         } else {
             known.insert(name.as_str(), one);
         }
@@ -61,20 +61,20 @@ fn uses<'a>(program: &'a Program, reports: &mut Reports) -> HashMap<&'a str, &'a
     let mut paths: HashMap<&str, &Use> = HashMap::new();
     for used in &program.uses {
         let path = used.path.value.trim_start_matches('@');
-        let first = paths.get(path).filter(|first| first.called() == used.called()).copied();
-        let named = used.called().and_then(|called| uses.get(called).copied());
+        let first = paths.get(path).filter(|first| first.name() == used.name()).copied();
+        let named = used.name().and_then(|called| uses.get(called).copied());
         if let Some(first) = first {
             let message = format!("\"{}\" is used twice", used.path.value);
-            reports.add(RuleCode::E010, used.path.span, message).related(first.path.span, "first used here");
-        } else if let (Some(first), Some(called)) = (named, used.called()) {
+            reports.add(RuleCode::E010, used.path.span, message).relate(first.path.span, "first used here");
+        } else if let (Some(first), Some(called)) = (named, used.name()) {
             let message = format!("another program is used as `{called}`");
             reports
                 .add(RuleCode::E010, used.alias.as_ref().map_or(used.path.span, |alias| alias.span), message)
-                .related(first.span, "the other one")
+                .relate(first.span, "the other one")
                 .hint("give this one another name with `as name`");
         }
         paths.entry(path).or_insert(used);
-        if let Some(called) = used.called() {
+        if let Some(called) = used.name() {
             uses.entry(called).or_insert(used);
         }
     }
@@ -84,7 +84,7 @@ fn uses<'a>(program: &'a Program, reports: &mut Reports) -> HashMap<&'a str, &'a
 fn skills(program: &Program) -> HashSet<&str> {
     let mut skills = HashSet::new();
     for used in &program.uses {
-        skills.extend(used.called());
+        skills.extend(used.name());
         skills.insert(&*used.path.value);
         if let UsePath::Registry { slug, .. } = &used.from {
             skills.insert(slug);

@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
                             format!("the input `{}` comes after something was executed", input.name.text);
                         self.reports
                             .add(RuleCode::OPW007, input.name.span, message)
-                            .related(first, "executed before it");
+                            .relate(first, "executed before it");
                     }
                 }
                 _ if executed.is_none() => executed = Some(self.source.first_line(statement.span)),
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
             let span = exec.command.span;
             self.reports
                 .add(RuleCode::HPW018, span, message)
-                .related(gate.name.span, "it goes on when rejected");
+                .relate(gate.name.span, "it goes on when rejected");
         }
     }
 
@@ -185,7 +185,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
         self.frame.close();
     }
 
-    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Statements) {
+    fn scope(&mut self, locals: &[Local<'a>], body: &'a Statements) {
         let outer = self.frame.local_count();
         for (name, what) in locals {
             self.local(name, what);
@@ -273,7 +273,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
 
     fn session(&mut self, session: &'a SessionExpr) {
         if let Some(agent) = session.subject.agent() {
-            self.started(agent);
+            self.check_start(agent);
         }
         walk_session(self, session);
     }
@@ -282,11 +282,11 @@ impl<'a> Visitor<'a> for Checker<'a> {
         self.plain_text(text);
     }
 
-    fn declared(&mut self, name: &'a Name, kind: NameKind) {
+    fn declaration(&mut self, name: &'a Name, kind: NameKind) {
         self.declare(name, kind);
     }
 
-    fn used(&mut self, name: &'a Name) {
+    fn variable(&mut self, name: &'a Name) {
         self.used_as(name, "variable");
     }
 }

@@ -248,7 +248,7 @@ impl<'a> Checker<'a> {
             && !is_hidden
         {
             let message = format!("`{text}` has no value if the parallel block is over without that branch");
-            self.reports.add(RuleCode::HPW022, name.span, message).related(span, "the branch");
+            self.reports.add(RuleCode::HPW022, name.span, message).relate(span, "the branch");
         }
     }
 
@@ -272,18 +272,18 @@ impl<'a> Checker<'a> {
             _ if same => (RuleCode::E019, format!("the variable `{text}` is already defined")),
             _ => (RuleCode::HPW004, format!("the name `{text}` is used again here")),
         };
-        self.reports.add(code, name.span, message).related(first.span, "first defined here");
+        self.reports.add(code, name.span, message).relate(first.span, "first defined here");
     }
 
     fn elsewhere(&mut self, name: &Name, first: Span) {
         let message = format!("the name `{}` is used again here", name.text);
-        self.reports.add(RuleCode::HPW004, name.span, message).related(first, "first defined here");
+        self.reports.add(RuleCode::HPW004, name.span, message).relate(first, "first defined here");
     }
 
     fn against_agents(&mut self, name: &Name, code: RuleCode) {
         if let Some(agent) = self.agent(name.as_str()) {
             let message = format!("`{}` is the name of an agent", name.text);
-            self.reports.add(code, name.span, message).related(agent.name.span, "the agent");
+            self.reports.add(code, name.span, message).relate(agent.name.span, "the agent");
         }
     }
 
@@ -291,7 +291,7 @@ impl<'a> Checker<'a> {
         let text = name.as_str();
         if let Some(local) = self.frame.locals.iter().rev().find(|local| local.name == text).copied() {
             let message = format!("`{text}` is the {} here and cannot be assigned", local.what);
-            self.reports.add(RuleCode::HPE001, name.span, message).related(local.span, "it is named here");
+            self.reports.add(RuleCode::HPE001, name.span, message).relate(local.span, "it is named here");
             return;
         }
         let declared = self.frame.declared.get(text);
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
                 let message = format!("`{text}` is a constant and cannot be assigned again");
                 self.reports
                     .add(RuleCode::HPE001, name.span, message)
-                    .related(span, "declared with `const` here");
+                    .relate(span, "declared with `const` here");
             }
             Some(Declaration { kind: NameKind::Contender, span, scope }) => {
                 self.set(text, Declaration { kind: NameKind::Branch, span, scope });
@@ -325,7 +325,7 @@ impl<'a> Checker<'a> {
     pub(super) fn local_text(&mut self, name: &'a str, span: Span, what: &'static str) {
         if let Some(outer) = self.visible(name) {
             let message = format!("the {what} `{name}` hides an outer one");
-            self.reports.add(RuleCode::HPW005, span, message).related(outer, "the outer one");
+            self.reports.add(RuleCode::HPW005, span, message).relate(outer, "the outer one");
         }
         self.frame.locals.push(LocalName { name, span, what });
     }

@@ -30,14 +30,12 @@ impl<'a> Checker<'a> {
         let (takes, given) = (block.parameters.len(), invocation.arguments.len());
         if takes != given {
             let message = format!("Block expects {takes} parameters but got {given} arguments");
-            self.reports
-                .add(RuleCode::HPW003, invocation.span, message)
-                .related(block.name.span, "the block");
+            self.reports.add(RuleCode::HPW003, invocation.span, message).relate(block.name.span, "the block");
         }
     }
 
     /// Reports the call of a program that has not been imported.
-    pub(super) fn called(&mut self, call: &'a CallExpr) {
+    pub(super) fn check_call(&mut self, call: &'a CallExpr) {
         let name = &call.program;
         if !self.definitions.uses.contains_key(name.as_str()) {
             let is_block = self.definitions.blocks.contains_key(name.as_str());

@@ -3,7 +3,7 @@
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
-use super::text::escaped;
+use super::text::unescape;
 use super::{Lexer, LexerEnd, Quoting};
 use crate::ast::Quote;
 use crate::codes::RuleCode;
@@ -29,7 +29,7 @@ impl Lexer<'_> {
         }
         let closed = self.string_body(&mut draft);
         if !closed {
-            self.unclosed(&draft);
+            self.report_unclosed(&draft);
         } else if let Some(newline) = draft.newline {
             let span = Self::span(start, newline);
             self.reports.add(
@@ -91,7 +91,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn unclosed(&mut self, draft: &Draft) {
+    fn report_unclosed(&mut self, draft: &Draft) {
         let at_end = self.at == self.bytes.len();
         if at_end && self.quoting == Quoting::Open && draft.quote == Quote::Single {
             self.ended = LexerEnd::InString;
@@ -119,7 +119,7 @@ impl Lexer<'_> {
         let start = self.at;
         self.at += 1;
         let Some(next) = self.text[self.at..].chars().next() else { return };
-        if escaped(next).is_some() {
+        if unescape(next).is_some() {
             self.at += 1;
             return;
         }

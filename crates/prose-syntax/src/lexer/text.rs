@@ -33,7 +33,7 @@ impl Quote {
 }
 
 /// Returns the meaning of a character after a backslash, if it has one.
-pub(super) fn escaped(letter: char) -> Option<char> {
+pub(super) fn unescape(letter: char) -> Option<char> {
     match letter {
         '\\' | '"' | '{' | '}' => Some(letter),
         'n' => Some('\n'),
@@ -143,7 +143,7 @@ impl<'a, N: FnMut(&str, Span) -> Name> TextReader<'a, N> {
 
     fn escape(&mut self) {
         let next = self.text[self.at + 1..].chars().next();
-        if let Some(meant) = next.and_then(escaped) {
+        if let Some(meant) = next.and_then(unescape) {
             self.literal.push(meant);
             self.at += 2;
             return;

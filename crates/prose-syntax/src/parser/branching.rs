@@ -24,7 +24,7 @@ impl Parser<'_> {
     fn only_once(&mut self, token: Token, first: Span, of: &str) {
         let word = self.source.slice(token.span).to_owned();
         let message = format!("this `{of}` has a second `{word}`");
-        self.reports.add(RuleCode::HPE017, token.span, message).related(first, "the first one");
+        self.reports.add(RuleCode::HPE017, token.span, message).relate(first, "the first one");
     }
 
     pub(super) fn decision(&mut self) -> Parsed<If> {
@@ -38,7 +38,7 @@ impl Parser<'_> {
                 if let Some(first) = first_else {
                     self.reports
                         .add(RuleCode::HPE016, token.span, "an `elif` after the `else`")
-                        .related(first, "the `else`")
+                        .relate(first, "the `else`")
                         .hint("put it before the `else`");
                 }
                 arms.push(self.arm("elif")?);
@@ -85,7 +85,7 @@ impl Parser<'_> {
                 if let [Some(finally), _] = seen {
                     self.reports
                         .add(RuleCode::HPE016, token.span, "a `catch` after the `finally`")
-                        .related(finally, "the `finally`")
+                        .relate(finally, "the `finally`")
                         .hint("put it before the `finally`");
                 }
                 let error = self.as_name()?;
@@ -105,7 +105,7 @@ impl Parser<'_> {
         let start = self.bump();
         let criteria = self.criteria("what this choice goes by")?;
         if !self.eat(TokenKind::Colon) {
-            self.expected("`:` after the criteria");
+            self.mismatch("`:` after the criteria");
             self.skip_to_line_end();
         }
         let mut options = Vec::new();
@@ -120,7 +120,7 @@ impl Parser<'_> {
     fn option_into(&mut self, options: &mut Vec<ChoiceOption>) {
         if self.word() != "option" {
             let token = self.token();
-            let found = self.described(token);
+            let found = self.describe(token);
             let message = format!("a choice has options, and {found} is none");
             self.invalid(token.span, message, "write `option \"label\":`, and this below it");
             self.skip_line_and_block();
@@ -143,9 +143,9 @@ impl Parser<'_> {
         let mut seen: std::collections::HashMap<String, Span> = std::collections::HashMap::new();
         for ChoiceOption { label, .. } in options {
             let said: &Text = label;
-            if let Some(first) = seen.insert(said.shown().into_owned(), said.span) {
-                let message = format!("a second option \"{}\"", said.shown());
-                self.reports.add(RuleCode::HPW010, said.span, message).related(first, "the first one");
+            if let Some(first) = seen.insert(said.display_text().into_owned(), said.span) {
+                let message = format!("a second option \"{}\"", said.display_text());
+                self.reports.add(RuleCode::HPW010, said.span, message).relate(first, "the first one");
             }
         }
     }

@@ -13,7 +13,7 @@ impl Parser<'_> {
     /// Parses the condition of `word`, up to its colon or whatever else may follow it.
     pub(super) fn condition(&mut self, word: &str) -> Parsed<Condition> {
         if self.kind() == TokenKind::Colon || self.kind().is_layout() {
-            return Err(self.expected(&format!("a condition after `{word}`, as in `{word} **…**:`")));
+            return Err(self.mismatch(&format!("a condition after `{word}`, as in `{word} **…**:`")));
         }
         let from = self.at;
         let read = self.either(0).filter(|_| self.ends_condition(word));
@@ -38,7 +38,7 @@ impl Parser<'_> {
     pub(super) fn check_judged(&mut self, text: &Text, what: &str) {
         if text.is_blank() {
             self.reports.add(RuleCode::HPE013, text.span, format!("{what} cannot be empty"));
-        } else if text.shown().trim().chars().count() < SHORT {
+        } else if text.display_text().trim().chars().count() < SHORT {
             self.reports.add(RuleCode::OPW002, text.span, format!("{what} is very short"));
         }
     }
@@ -75,10 +75,10 @@ impl Parser<'_> {
     // If the condition cannot be parsed, report nothing about it: the words are kept instead.
 
     fn either(&mut self, depth: usize) -> Option<Condition> {
-        self.chain(depth, "or", Self::both, Condition::Or)
+        self.chain(depth, "or", Self::conjunction, Condition::Or)
     }
 
-    fn both(&mut self, depth: usize) -> Option<Condition> {
+    fn conjunction(&mut self, depth: usize) -> Option<Condition> {
         self.chain(depth, "and", Self::single, Condition::And)
     }
 
@@ -185,7 +185,7 @@ impl Parser<'_> {
                 self.check_judged(&text, what);
                 Ok(text)
             }
-            None => Err(self.expected("`**…**`")),
+            None => Err(self.mismatch("`**…**`")),
         }
     }
 }

@@ -33,7 +33,7 @@ struct Modifiers {
 
 impl Parser<'_> {
     /// Parses `do:` or `do block(…)`.
-    pub(super) fn done(&mut self) -> Parsed<Expr> {
+    pub(super) fn parse_do(&mut self) -> Parsed<Expr> {
         let start = self.bump();
         if self.kind() == TokenKind::Colon || self.opens_block(0) {
             let value = self.body("`do`", start);
@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// Parses `for` or `parallel for`.
-    pub(super) fn each(&mut self) -> Parsed<Expr> {
+    pub(super) fn parse_for(&mut self) -> Parsed<Expr> {
         let start = self.token();
         let mode = if self.eat_word("parallel") { ForMode::Parallel } else { ForMode::Sequential };
         self.bump();
@@ -212,7 +212,7 @@ impl Parser<'_> {
             return Ok(Expr::Name(self.name_of(token)));
         }
         if self.kind() != TokenKind::Word && self.kind() != TokenKind::Open(Bracket::Square) {
-            return Err(self.expected("a variable or a list"));
+            return Err(self.mismatch("a variable or a list"));
         }
         let value = self.operand()?;
         if let Expr::Name(_) | Expr::Property(_) | Expr::List(_) = value {
@@ -225,7 +225,7 @@ impl Parser<'_> {
         ))
     }
 
-    pub(super) fn unbounded(&mut self) -> Parsed<Loop> {
+    pub(super) fn parse_loop(&mut self) -> Parsed<Loop> {
         let start = self.bump();
         let test = if self.eat_word("until") {
             LoopTest::Until(self.condition("until")?)
@@ -239,7 +239,7 @@ impl Parser<'_> {
             let open = self.bump();
             limited = true;
             if !self.eat_word("max") || !self.eat(TokenKind::Colon) {
-                return Err(self.expected("`max:` and a number"));
+                return Err(self.mismatch("`max:` and a number"));
             }
             max = self.count(RuleCode::OPE003, "the maximum of a loop");
             self.close(Bracket::Round, open)?;

@@ -21,18 +21,18 @@ impl Parser<'_> {
             return None;
         }
         match self.word() {
-            "use" if self.is_string(1) => Some(self.used()),
-            "import" if self.is_string(1) => Some(self.imported()),
+            "use" if self.is_string(1) => Some(self.parse_use()),
+            "import" if self.is_string(1) => Some(self.parse_import()),
             "agent" if matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon) => Some(self.agent()),
             "block" if matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon) => Some(self.block()),
             _ => None,
         }
     }
 
-    fn used(&mut self) -> Parsed<()> {
+    fn parse_use(&mut self) -> Parsed<()> {
         let start = self.bump();
         let path = self.string("the path of a program")?;
-        let written = path.shown().into_owned();
+        let written = path.display_text().into_owned();
         let alias = self.as_name()?;
         let from = use_path(&written);
         if written.trim().is_empty() {
@@ -46,14 +46,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn imported(&mut self) -> Parsed<()> {
+    fn parse_import(&mut self) -> Parsed<()> {
         let start = self.bump();
         let skill = self.string("the name of a skill")?;
         self.need_word("from")?;
         let source = self.string("where the skill comes from")?;
         let span = self.since(start.span);
         self.reports.add(RuleCode::OPW003, span, "`import` is the old way to name a skill");
-        let from = source.shown();
+        let from = source.display_text();
         let known = ["github:", "npm:", "http://", "https://", "./", "../", "/", "@"];
         if !known.iter().any(|known| from.starts_with(known)) {
             let message = format!("\"{from}\" is no source of a known form");
@@ -134,7 +134,10 @@ impl Parser<'_> {
             "user" => Persist::User,
             _ => match self.string_here() {
                 Some(path) => {
-                    return Ok(Spanned { value: Persist::Path(path.shown().into_owned()), span: token.span });
+                    return Ok(Spanned {
+                        value: Persist::Path(path.display_text().into_owned()),
+                        span: token.span,
+                    });
                 }
                 None => {
                     let message = |found: &str| format!("an agent does not persist as {found}");

@@ -124,7 +124,7 @@ impl Parser<'_> {
     /// Returns the words from a token up to the cursor.
     pub(super) fn words(&self, from: usize) -> Opaque {
         let start = self.tokens.get(from).map_or(Span::default(), |token| token.span);
-        Opaque { text: self.joined(from, self.at), span: self.since(start) }
+        Opaque { text: self.token_text(from, self.at), span: self.since(start) }
     }
 
     /// Parses an operand: what an arrow, a sum or a pipe may begin with.
@@ -132,13 +132,13 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Text => match self.string_here() {
                 Some(text) => Ok(Expr::Text(text)),
-                None => Err(self.expected("a value")),
+                None => Err(self.mismatch("a value")),
             },
             TokenKind::Number | TokenKind::Minus => self.number(),
             TokenKind::Open(Bracket::Square) => self.deeper(Self::list),
             TokenKind::Open(Bracket::Curly) => self.deeper(Self::record),
-            TokenKind::Word => self.worded(),
-            _ => Err(self.expected("a value")),
+            TokenKind::Word => self.word_expression(),
+            _ => Err(self.mismatch("a value")),
         }
     }
 
@@ -146,7 +146,7 @@ impl Parser<'_> {
         let start = self.token();
         self.eat(TokenKind::Minus);
         if self.kind() != TokenKind::Number {
-            return Err(self.expected("a number"));
+            return Err(self.mismatch("a number"));
         }
         let token = self.bump();
         let span = start.span.to(token.span);
@@ -198,13 +198,13 @@ impl Parser<'_> {
     fn key(&mut self) -> Parsed<Name> {
         if self.is_string(0) && self.kind_at(1) == TokenKind::Colon {
             let text = self.string("a key")?;
-            return Ok(self.names.name(&text.shown(), text.span));
+            return Ok(self.names.name(&text.display_text(), text.span));
         }
         self.name("the name of a variable")
     }
 
     /// Parses an expression that begins with a word: as a keyword if what follows fits, otherwise as a name.
-    fn worded(&mut self) -> Parsed<Expr> {
+    fn word_expression(&mut self) -> Parsed<Expr> {
         let next = self.kind_at(1);
         let follows = |words: &[&str]| words.contains(&self.word_at(1));
         let opens = |next| matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round));
@@ -214,17 +214,19 @@ impl Parser<'_> {
             }
             "resume" if next == TokenKind::Colon => self.resume().map(Box::new).map(Expr::Resume),
             "exec" if self.is_string(1) || self.opens_bad_exec() => self.exec().map(Expr::Exec),
-            "do" if matches!(next, TokenKind::Colon | TokenKind::Word) || self.opens_block(1) => self.done(),
-            "parallel" if follows(&["for"]) => self.each(),
+            "do" if matches!(next, TokenKind::Colon | TokenKind::Word) || self.opens_block(1) => {
+                self.parse_do()
+            }
+            "parallel" if follows(&["for"]) => self.parse_for(),
             "parallel" if opens(next) || self.opens_block(1) => self.parallel().map(Expr::Parallel),
             "repeat" if !is_end(next) && next != TokenKind::Dot => self.repeat().map(Expr::Repeat),
-            "for" if next == TokenKind::Word => self.each(),
-            "loop" if follows(&["until", "while", "as"]) => self.unbounded().map(Box::new).map(Expr::Loop),
-            "loop" if opens(next) || self.opens_block(1) => self.unbounded().map(Box::new).map(Expr::Loop),
+            "for" if next == TokenKind::Word => self.parse_for(),
+            "loop" if follows(&["until", "while", "as"]) => self.parse_loop().map(Box::new).map(Expr::Loop),
+            "loop" if opens(next) || self.opens_block(1) => self.parse_loop().map(Box::new).map(Expr::Loop),
             "try" if next == TokenKind::Colon || self.opens_block(1) => self.attempt().map(Expr::Try),
             "choice" if !is_end(next) => self.choice().map(Expr::Choice),
             "if" if !is_end(next) || next == TokenKind::Colon => self.decision().map(Expr::If),
-            _ => self.named(),
+            _ => self.name_expression(),
         }
     }
 
@@ -250,7 +252,7 @@ impl Parser<'_> {
     }
 
     /// Parses a name, an output of a name, or a call.
-    fn named(&mut self) -> Parsed<Expr> {
+    fn name_expression(&mut self) -> Parsed<Expr> {
         let token = self.bump();
         if self.kind() == TokenKind::Open(Bracket::Round) {
             return self.call(token);
@@ -307,7 +309,7 @@ impl Parser<'_> {
     pub(super) fn context(&mut self) -> Parsed<Expr> {
         let value = match self.kind() {
             TokenKind::Word => {
-                let value = self.named()?;
+                let value = self.name_expression()?;
                 let from = self.at.saturating_sub(1);
                 if self.is_operator() { Expr::Opaque(self.opaque(from)) } else { value }
             }
@@ -317,7 +319,7 @@ impl Parser<'_> {
                 self.reports.add(RuleCode::HPW023, text.span, "a context is a variable, not a string");
                 Expr::Text(text)
             }
-            _ => return Err(self.expected("the name of a variable, a list, or `{ a, b }`")),
+            _ => return Err(self.mismatch("the name of a variable, a list, or `{ a, b }`")),
         };
         if let Expr::List(list) = &value {
             for element in &list.value {

@@ -55,12 +55,12 @@ impl Parser<'_> {
 
     fn allow(&mut self) -> Parsed<Vec<Text>> {
         if self.kind() != TokenKind::Open(Bracket::Square) {
-            return Err(self.expected("a list, as in `[\"user\"]`"));
+            return Err(self.mismatch("a list, as in `[\"user\"]`"));
         }
         let allow = self.texts_in_list(RuleCode::E004, "who may decide")?;
         for who in &allow {
             if who.as_literal() != Some("user") {
-                let message = format!("Principal not recognized: {}", who.shown());
+                let message = format!("Principal not recognized: {}", who.display_text());
                 self.reports.add(RuleCode::HPW013, who.span, message);
             }
         }

@@ -61,7 +61,7 @@ impl Parser<'_> {
             Bracket::Square => "`]`",
             Bracket::Curly => "`}`",
         };
-        Err(self.expected(sign))
+        Err(self.mismatch(sign))
     }
 
     /// Parses a number of at least 1, or the name of a variable; reports `code` and returns `None` for anything else.

@@ -144,9 +144,9 @@ impl<'a> Parser<'a> {
     }
 
     /// Reports that something else was expected here.
-    fn expected(&mut self, what: &str) -> ParseFailure {
+    fn mismatch(&mut self, what: &str) -> ParseFailure {
         let token = self.token();
-        let found = self.described(token);
+        let found = self.describe(token);
         let span = self.visible(token);
         let diagnostic = self.reports.add(RuleCode::E004, span, format!("expected {what}, found {found}"));
         if self.source.slice(token.span) == "'" {
@@ -165,19 +165,19 @@ impl<'a> Parser<'a> {
     /// Reports that the token here is wrong; `message` is given its description.
     fn wrong(&mut self, code: RuleCode, message: impl FnOnce(&str) -> String) -> ParseFailure {
         let token = self.token();
-        let (found, span) = (self.described(token), self.visible(token));
+        let (found, span) = (self.describe(token), self.visible(token));
         self.reports.add(code, span, message(&found));
         ParseFailure
     }
 
     /// Takes a token of the given kind, or reports that it is missing.
     fn need(&mut self, kind: TokenKind, what: &str) -> Parsed<()> {
-        if self.eat(kind) { Ok(()) } else { Err(self.expected(what)) }
+        if self.eat(kind) { Ok(()) } else { Err(self.mismatch(what)) }
     }
 
     /// Takes the given word, or reports that it is missing.
     fn need_word(&mut self, word: &str) -> Parsed<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+        if self.eat_word(word) { Ok(()) } else { Err(self.mismatch(&format!("`{word}`"))) }
     }
 
     /// Reports that a statement is not valid in the language.
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
         token.span
     }
 
-    fn described(&self, token: Token) -> String {
+    fn describe(&self, token: Token) -> String {
         match token.kind {
             TokenKind::Text if self.quote_of(token).is_discretion() => "discretion (`**…**`)".to_owned(),
             TokenKind::Text => "a string".to_owned(),
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
 
     fn name(&mut self, what: &str) -> Parsed<Name> {
         if self.kind() != TokenKind::Word {
-            return Err(self.expected(what));
+            return Err(self.mismatch(what));
         }
         let token = self.bump();
         Ok(self.name_of(token))
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
     fn string(&mut self, what: &str) -> Parsed<Text> {
         match self.string_here() {
             Some(text) => Ok(text),
-            None => Err(self.expected(what)),
+            None => Err(self.mismatch(what)),
         }
     }
 
@@ -304,7 +304,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns tokens as text, with the usual spaces between them.
-    fn joined(&self, from: usize, to: usize) -> String {
+    fn token_text(&self, from: usize, to: usize) -> String {
         let tokens = self.tokens.get(from..to).unwrap_or_default();
         let mut text = String::new();
         for (at, token) in tokens.iter().enumerate() {

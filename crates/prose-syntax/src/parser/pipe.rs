@@ -33,7 +33,7 @@ impl Parser<'_> {
         let start = self.bump();
         let (word, name) = (self.token(), self.word().to_owned());
         if !OPERATIONS.contains(&&*name) {
-            let found = self.described(word);
+            let found = self.describe(word);
             let message = format!("expected a pipe operation (map, filter, reduce, pmap), found {found}");
             let span = self.visible(word);
             let diagnostic = self.reports.add(RuleCode::HPE021, span, message);

@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
     fn given_once(&mut self, key: &'a str, span: Span, seen: &mut Vec<(&'a str, Span)>) {
         if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
             let message = format!("`{key}` is given twice");
-            self.reports.add(RuleCode::E009, span, message).related(*first, "first given here");
+            self.reports.add(RuleCode::E009, span, message).relate(*first, "first given here");
         } else if seen.len() < 64 {
             seen.push((key, span));
         }
@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
             return;
         }
         if !self.after_layout() && !self.kind().is_layout() {
-            self.expected("the end of the line");
+            self.mismatch("the end of the line");
             self.skip_line_and_block();
         }
     }
@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
 
     fn no_property(&mut self, of: &str, known: &[&str]) {
         let token = self.token();
-        let found = self.described(token);
+        let found = self.describe(token);
         let hint = if known.is_empty() {
             "write `name: value`, or start the statement at the depth of the one above".to_owned()
         } else {
@@ -204,10 +204,10 @@ impl<'a> Parser<'a> {
         }
         let found = match token.kind {
             TokenKind::Text if !word.is_empty() => format!("\"{}\"", word.escape_debug()),
-            _ => self.described(token),
+            _ => self.describe(token),
         };
         let span = self.visible(token);
-        let message = format!("{what} is {}, not {found}", listed(T::VARIANTS));
+        let message = format!("{what} is {}, not {found}", list_words(T::VARIANTS));
         let near = did_you_mean(&word, T::VARIANTS.iter().copied());
         self.reports.add(code, span, message).hint_if(near);
         Err(ParseFailure)
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Formats words as a list for people: `a`, `b` or `c`.
-fn listed(words: &[&str]) -> String {
+fn list_words(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

@@ -76,7 +76,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let token = self.token();
-        let message = format!("this session has neither prompt nor agent, but {}", self.described(token));
+        let message = format!("this session has neither prompt nor agent, but {}", self.describe(token));
         self.reports.add(RuleCode::E003, word.span.to(token.span), message);
         Err(ParseFailure)
     }
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     fn check_length(&mut self, prompt: &Text) {
-        let length = prompt.shown().chars().count();
+        let length = prompt.display_text().chars().count();
         if length > LONG_PROMPT {
             let message = format!("this prompt has {length} characters");
             self.reports.add(RuleCode::W003, prompt.span, message);
@@ -110,7 +110,7 @@ impl Parser<'_> {
         let start = self.bump();
         let Some(command) = self.string_here() else {
             let token = self.token();
-            let found = self.described(token);
+            let found = self.describe(token);
             let span = start.span.to(self.visible(token));
             let message = format!("the command of an exec is a string, not {found}");
             let hint = if self.source.slice(token.span) == "'" {

@@ -87,7 +87,7 @@ impl Parser<'_> {
         if matches!(self.kind(), TokenKind::Dedent | TokenKind::Indent) {
             return;
         }
-        self.expected("the end of the line");
+        self.mismatch("the end of the line");
         self.recover(list);
         self.eat(TokenKind::Newline);
     }
@@ -95,7 +95,7 @@ impl Parser<'_> {
     /// Parses the body of a header, from its colon on.
     pub(super) fn body(&mut self, of: &str, header: Token) -> Statements {
         if !self.eat(TokenKind::Colon) {
-            self.expected(&format!("`:` after {of}"));
+            self.mismatch(&format!("`:` after {of}"));
             self.skip_to_line_end();
         }
         if self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Indent {
@@ -136,7 +136,7 @@ impl Parser<'_> {
             "let" => self.binding(Mutability::Let),
             "const" => self.binding(Mutability::Const),
             "output" => self.output(),
-            "return" => self.returned(),
+            "return" => self.parse_return(),
             "gate" | "approve" if self.kind_at(1) != TokenKind::Open(Bracket::Round) => {
                 self.gate().map(|gate| StatementKind::Gate(Box::new(gate)))
             }
@@ -152,7 +152,7 @@ impl Parser<'_> {
                 self.reports.add(RuleCode::E023, token.span, "this output has no name");
             }
             word @ ("let" | "const") => {
-                return Err(self.expected(&format!("a name after `{word}`")));
+                return Err(self.mismatch(&format!("a name after `{word}`")));
             }
             _ => {}
         }
@@ -174,7 +174,7 @@ impl Parser<'_> {
             let token = self.bump();
             BindingTarget::Name(self.name_of(token))
         } else {
-            return Err(self.expected(&format!("a name after `{word}`")));
+            return Err(self.mismatch(&format!("a name after `{word}`")));
         };
         let value = self.need(TokenKind::Equal, "`=`").and_then(|()| self.value());
         let value = self.value_of(target.names(), value)?;
@@ -214,7 +214,7 @@ impl Parser<'_> {
         Ok(StatementKind::Return(Some(Box::new(value))))
     }
 
-    fn returned(&mut self) -> Parsed<StatementKind> {
+    fn parse_return(&mut self) -> Parsed<StatementKind> {
         let word = self.bump();
         self.old_form(word.span, "`return` ends the block with this value", "write `output name = …`");
         if self.kind().is_layout() {

@@ -261,7 +261,7 @@ fn skills_may_stand_on_lines_of_their_own() {
                 - \"@a/b\"\n  model: opus\n";
     expect(text, &["OPW003:1", "OPW003:2", "HPW017:4"]);
     let skills = &compat(text).program.agents[0].skills;
-    let names: Vec<_> = skills.iter().map(|skill| skill.shown().into_owned()).collect();
+    let names: Vec<_> = skills.iter().map(|skill| skill.display_text().into_owned()).collect();
     assert_eq!(names, ["web-search", "@a/b"]);
     expect("agent w:\n  skills:\n    - @a/b\n", &["HPW017:2", "W007:3"]);
     expect("agent w:\n  skills:\n    -\n", &["HPW017:2", "E014:3"]);

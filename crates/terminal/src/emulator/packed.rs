@@ -28,7 +28,7 @@ impl PackedScreen {
         }
         let output = facts.output(rows_dropped.min(MOST_GONE))?.into_boxed_str();
         let packed = Self { size, output, rows_dropped };
-        (ScreenFacts::of(&packed.unpacked())? == facts).then_some(packed)
+        (ScreenFacts::of(&packed.unpack())? == facts).then_some(packed)
     }
 
     #[cfg(test)]
@@ -37,7 +37,7 @@ impl PackedScreen {
     }
 
     /// Returns the screen.
-    pub(crate) fn unpacked(&self) -> Vt100 {
+    pub(crate) fn unpack(&self) -> Vt100 {
         let mut screen = Vt100::new(self.size);
         screen.feed(self.output.as_bytes());
         screen.parser.callbacks_mut().rows = self.rows_dropped;
@@ -105,13 +105,13 @@ impl ScreenFacts {
         let mut pen = Pen::default();
         pen.text.extend((0..gone).map(|_| '\n'));
         pen.rows(self.above.iter().chain(&self.primary.rows));
-        pen.saved(&self.primary, self.saved_style)?;
+        pen.save_cursor(&self.primary, self.saved_style)?;
         let is_alternate = self.modes.alternate_screen;
         let is_blank = self.alternate.rows.iter().flat_map(|row| &row.cells).all(is_blank);
         if is_alternate || !is_blank || self.alternate.at != (0, 0) || self.alternate.saved != (0, 0) {
             pen.text += "\x1b[?47h\x1b[H";
             pen.rows(self.alternate.rows.iter());
-            pen.saved(&self.alternate, self.saved_style)?;
+            pen.save_cursor(&self.alternate, self.saved_style)?;
             pen.text += if is_alternate { "" } else { "\x1b[?47l" };
         }
         let active = if is_alternate { &self.alternate } else { &self.primary };
@@ -241,7 +241,7 @@ impl Pen {
     }
 
     /// Saves a grid's saved cursor, with the style that is saved with it, and puts its cursor where it is.
-    fn saved(&mut self, grid: &GridFacts, style: CellStyle) -> Option<()> {
+    fn save_cursor(&mut self, grid: &GridFacts, style: CellStyle) -> Option<()> {
         if grid.saved.1 >= grid.columns() {
             return None;
         }

@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn written(version: CastVersion, origin: ByteOrigin) -> Vec<Value> {
-        let size = Size::clamped(80, 24);
+        let size = Size::nearest(80, 24);
         let cast = Cast { version, size, origin, started_at: 7, command: "sh" };
         let chunk =
             MarkKind::Chunk(if origin == ByteOrigin::Tty { ByteSource::Tty } else { ByteSource::Stdout });
@@ -190,7 +190,7 @@ mod tests {
             mark(0, 0, MarkKind::Resize(size)),
             mark(0, 40, chunk),
             mark(4, 1_500, chunk),
-            mark(7, 2_000, MarkKind::Resize(Size::clamped(100, 30))),
+            mark(7, 2_000, MarkKind::Resize(Size::nearest(100, 30))),
             mark(7, 2_000, MarkKind::Gap { dropped: 9 }),
         ];
         let events = [(1_400, CastEvent::Input("ok\n".into())), (2_500, CastEvent::Exit(3))];

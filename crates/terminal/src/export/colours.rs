@@ -24,7 +24,7 @@ const fn rgb(hex: u32) -> Rgb {
     (r, g, b)
 }
 
-const fn all(hex: [u32; 16]) -> [Rgb; 16] {
+const fn rgb_array(hex: [u32; 16]) -> [Rgb; 16] {
     let mut colours = [(0, 0, 0); 16];
     let mut at = 0;
     while at < hex.len() {
@@ -39,7 +39,7 @@ impl Palette {
     pub const DARK: Self = Self {
         fore: rgb(0xd5_d8_de),
         back: rgb(0x15_18_1e),
-        named: all([
+        named: rgb_array([
             0x15_18_1e, 0xe0_6c_75, 0x98_c3_79, 0xe5_c0_7b, 0x61_af_ef, 0xc6_78_dd, 0x56_b6_c2, 0xc8_cc_d4,
             0x6b_72_80, 0xff_7b_86, 0xb5_e0_8d, 0xff_d6_8a, 0x7c_c4_ff, 0xde_92_f5, 0x6f_d3_df, 0xff_ff_ff,
         ]),
@@ -49,7 +49,7 @@ impl Palette {
     pub const LIGHT: Self = Self {
         fore: rgb(0x24_29_2f),
         back: rgb(0xff_ff_ff),
-        named: all([
+        named: rgb_array([
             0x24_29_2f, 0xb3_26_1e, 0x11_63_29, 0x7d_4e_00, 0x05_50_ae, 0x82_50_df, 0x0b_6b_74, 0x57_60_6a,
             0x6e_77_81, 0xcf_22_2e, 0x1a_7f_37, 0x9a_67_00, 0x09_69_da, 0xa4_75_f9, 0x1b_7c_83, 0x8c_95_9f,
         ]),

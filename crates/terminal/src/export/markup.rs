@@ -16,7 +16,7 @@ const BASELINE: f64 = 13.5;
 
 /// Returns an HTML page.
 pub(super) fn html(drawing: &CellDrawing, title: &str, palette: &Palette) -> String {
-    let title = escaped(title);
+    let title = escape(title);
     let (fore, back) = (hex(palette.fore), hex(palette.back));
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
@@ -33,7 +33,7 @@ pub(super) fn html(drawing: &CellDrawing, title: &str, palette: &Palette) -> Str
 }
 
 fn span(page: &mut String, run: &StyledRun, palette: &Palette) {
-    let text = escaped(&run.text);
+    let text = escape(&run.text);
     if run.style == CellStyle::default() {
         return page.push_str(&text);
     }
@@ -50,7 +50,7 @@ pub(super) fn svg(drawing: &CellDrawing, title: &str, palette: &Palette) -> Stri
     let widest = drawing.rows.iter().map(Vec::len).max().unwrap_or(0).max(usize::from(drawing.columns));
     let width = widest as f64 * CELL.0 + 2.0 * BORDER;
     let height = drawing.rows.len() as f64 * CELL.1 + 2.0 * BORDER;
-    let (fore, back, title) = (hex(palette.fore), hex(palette.back), escaped(title));
+    let (fore, back, title) = (hex(palette.fore), hex(palette.back), escape(title));
     let mut picture = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.1} {height:.1}\" font-size=\"14\" \
@@ -84,7 +84,7 @@ fn text(picture: &mut String, run: &StyledRun, top: f64, palette: &Palette) {
         attributes(style, [" font-weight=\"bold\"", " opacity=\".6\"", " font-style=\"italic\""], |lines| {
             format!(" text-decoration=\"{lines}\"")
         });
-    let (text, line) = (escaped(&run.text), top + BASELINE);
+    let (text, line) = (escape(&run.text), top + BASELINE);
     let _ = writeln!(
         picture,
         "<text x=\"{left:.1}\" y=\"{line:.1}\" textLength=\"{width:.1}\" lengthAdjust=\"spacingAndGlyphs\" \
@@ -107,7 +107,7 @@ fn attributes(style: CellStyle, texts: [&str; 3], lines: impl FnOnce(&str) -> St
 }
 
 /// Escapes text for HTML and SVG, within elements and quoted attributes.
-pub fn escaped(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }

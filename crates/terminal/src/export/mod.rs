@@ -7,7 +7,7 @@ mod markup;
 
 pub use cast::{Cast, CastEvent, CastVersion};
 pub use colours::Palette;
-pub use markup::escaped;
+pub use markup::escape;
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -70,11 +70,11 @@ impl CellDrawing {
 
     /// Adds a row that says what is drawn: `what`, cut to the width, and whole beside it `facts`.
     #[must_use]
-    pub fn captioned(mut self, what: &str, facts: &str) -> Self {
+    pub fn with_caption(mut self, what: &str, facts: &str) -> Self {
         let style = CellStyle { dim: true, ..CellStyle::default() };
         let cells = |text: &str| -> Vec<Cell<'static>> {
             let narrow = |c: char| if c.width() == Some(1) { c } else { '?' };
-            text.chars().map(|c| Cell::filtered(&narrow(c).to_string(), false, style).into_owned()).collect()
+            text.chars().map(|c| Cell::from_raw(&narrow(c).to_string(), false, style).into_owned()).collect()
         };
         let (mut what, facts) = (cells(what), cells(&format!("  {facts}")));
         let room = usize::from(self.columns).saturating_sub(facts.len());
@@ -138,7 +138,7 @@ mod tests {
     use crate::{ByteOrigin, Size};
 
     fn drawn(bytes: &[u8]) -> (Terminal, CellDrawing) {
-        let mut terminal = Terminal::new(Size::clamped(20, 4), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(20, 4), ByteOrigin::Tty);
         terminal.feed(bytes);
         let drawing = CellDrawing::of(&terminal);
         (terminal, drawing)
@@ -171,10 +171,12 @@ mod tests {
 
     #[test]
     fn a_caption_is_cut_and_its_facts_are_not() {
-        let made = drawn(b"x").1.captioned("cargo test --workspace", "exit 101");
+        let made = drawn(b"x").1.with_caption("cargo test --workspace", "exit 101");
         assert_eq!(made.rows.len(), 6);
         assert!(made.text().ends_with("\n\ncargo tes…  exit 101\n"), "{}", made.text());
-        assert!(drawn(b"x").1.captioned("<b>\u{202e}", "").html("t", &Palette::DARK).contains("&lt;b&gt;"));
+        assert!(
+            drawn(b"x").1.with_caption("<b>\u{202e}", "").html("t", &Palette::DARK).contains("&lt;b&gt;")
+        );
     }
 
     proptest! {

@@ -39,7 +39,7 @@ impl<'a, L: LogBytes + ?Sized> LogHistory<'a, L> {
     /// would have shown them: those on which every line stays within itself and none that would not fit is
     /// overwritten.
     #[must_use]
-    pub fn reflowed(self) -> Self {
+    pub fn with_reflow(self) -> Self {
         Self { reflows: true, ..self }
     }
 

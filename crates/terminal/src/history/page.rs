@@ -62,7 +62,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
                 return Ok(page);
             }
         }
-        let sheet = self.sheet(first_line, start, Size::clamped(own, size.rows()))?;
+        let sheet = self.sheet(first_line, start, Size::nearest(own, size.rows()))?;
         let page = self.draw(sheet, (first_line, start), &bytes, false);
         Ok(page.unwrap_or(Page { rows: Vec::new(), first_line, next_line: first_line }))
     }
@@ -144,7 +144,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns an empty sheet whose terminal is in the state left by the output before `start`.
     fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<PageTerminal> {
         let mut terminal =
-            Terminal::new(Size::clamped(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
+            Terminal::new(Size::nearest(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
         let context = self.start_of(first_line.saturating_sub(CONTEXT_LINES))?.unwrap_or(start);
         let context = context.max(start.saturating_sub(CONTEXT_BYTES));
         let context = self.open_string(context)?.unwrap_or(context);

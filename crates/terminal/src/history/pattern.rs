@@ -15,7 +15,7 @@ pub struct SearchPattern {
 impl SearchPattern {
     /// Reads what was typed; `None` if it is empty.
     #[must_use]
-    pub fn typed(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let expression = text.strip_prefix(EXPRESSION);
         // In an expression, `\S` and the like are no letters.
         let mut is_escaped = false;
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_text_stands_for_itself_and_an_expression_for_what_it_matches() {
-        let typed = |text| SearchPattern::typed(text).map(|typed| (typed.expression, typed.ignores_case));
+        let typed = |text| SearchPattern::parse(text).map(|typed| (typed.expression, typed.ignores_case));
         assert_eq!(typed("a.b"), Some((r"a\.b".to_owned(), true)));
         assert_eq!(typed("Error"), Some(("Error".to_owned(), false)));
         assert_eq!(typed(r"\S"), Some((r"\\S".to_owned(), false)), "as a text, the letter is one");

@@ -28,7 +28,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
         if needle.is_empty() {
             return Ok(None);
         }
-        let Some(needle) = LogPattern::typed(needle) else { return Ok(None) };
+        let Some(needle) = LogPattern::parse(needle) else { return Ok(None) };
         if forward {
             self.search_forward(&needle, from_line)
         } else {
@@ -41,7 +41,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// # Errors
     /// When the log cannot be read.
     pub fn count(&self, needle: &str, line: u64) -> io::Result<(u64, u64)> {
-        let Some(needle) = LogPattern::typed(needle) else { return Ok((0, 0)) };
+        let Some(needle) = LogPattern::parse(needle) else { return Ok((0, 0)) };
         let (mut from, mut first, mut before, mut all) = (0, 0, 0, 0);
         while from < self.log.len() {
             let to = self.line_end(from, (from + BLOCK).min(self.log.len()))?;
@@ -62,7 +62,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// # Errors
     /// When the log cannot be read.
     pub fn last_holding(&self, needle: &str, most: usize, bytes: u64) -> io::Result<Vec<(u64, String)>> {
-        let Some(needle) = LogPattern::typed(needle) else { return Ok(Vec::new()) };
+        let Some(needle) = LogPattern::parse(needle) else { return Ok(Vec::new()) };
         let end = self.log.len();
         let mut from = self.line_start(end.saturating_sub(bytes), end)?;
         let (mut line, mut found) = (0, VecDeque::new());
@@ -159,8 +159,8 @@ struct LogPattern(Regex);
 
 impl LogPattern {
     /// Reads what was typed; `None` if it is empty, far too long or not valid.
-    fn typed(text: &str) -> Option<Self> {
-        let SearchPattern { expression, ignores_case } = SearchPattern::typed(text)?;
+    fn parse(text: &str) -> Option<Self> {
+        let SearchPattern { expression, ignores_case } = SearchPattern::parse(text)?;
         let mut regex = RegexBuilder::new(&expression);
         // A block of lines is searched at once, as they are in the log.
         regex.case_insensitive(ignores_case).multi_line(true).crlf(true).build().ok().map(Self)
@@ -183,7 +183,7 @@ impl LogPattern {
     fn texts(&self, lines: &[u8]) -> impl Iterator<Item = (u64, String)> {
         let lines = if self.may_be_in(lines) { lines } else { &[] };
         let lines = lines.split_inclusive(|byte| *byte == b'\n').zip(0..);
-        lines.filter(|(line, _)| self.is_in(line)).map(|(line, at)| (at, shown(line)))
+        lines.filter(|(line, _)| self.is_in(line)).map(|(line, at)| (at, line_text(line)))
     }
 
     /// Tells whether a match is possible: only bytes with escapes or backspaces can show the text without
@@ -197,12 +197,12 @@ impl LogPattern {
         if !self.may_be_in(line) {
             return false;
         }
-        self.0.is_match(shown(line).as_bytes())
+        self.0.is_match(line_text(line).as_bytes())
     }
 }
 
 /// Returns the text of a line, without its line ending.
-fn shown(line: &[u8]) -> String {
+fn line_text(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     clean(line, ByteOrigin::Pipe, Size::default())

@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_rectangle_is_summed_up_and_a_large_one_is_not() {
-        let mut terminal = Terminal::new(Size::clamped(100, 100), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(100, 100), ByteOrigin::Tty);
         let fed = terminal
             .feed(b"AB\x1b[7;1;1;1;1;1*y\x1b[8;1;1;1;1;2*y\x1b[9;1;2;3;2;3*y\x1b[1;1*y\x1b[2;1;9;9;1;1*y");
         let answers = "\x1bP7!~FFBF\x1b\\\x1bP8!~FF7D\x1b\\\x1bP9!~FFE0\x1b\\\x1bP2!~0000\x1b\\";

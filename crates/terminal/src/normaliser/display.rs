@@ -51,7 +51,7 @@ impl Pass<'_> {
         if text.is_empty() {
             return;
         }
-        let text = self.state.charsets.shown(text);
+        let text = self.state.charsets.translate(text);
         if self.state.insert || self.state.no_wrap {
             for c in text.chars() {
                 self.print_one(c);

@@ -86,7 +86,7 @@ mod tests {
 
     /// Returns the background of every cell, as one digit per palette colour.
     fn backgrounds(output: &str, origin: ByteOrigin) -> Vec<String> {
-        let mut terminal = Terminal::new(Size::clamped(4, 4), origin);
+        let mut terminal = Terminal::new(Size::nearest(4, 4), origin);
         terminal.feed(output.as_bytes());
         let of = |row, col| match terminal.cell(row, col).style.bg {
             Color::Indexed(index) => index.to_string(),
@@ -127,7 +127,7 @@ mod tests {
         for output in
             ["\x1b[48m", "\x1b[48;5m", "\x1b[48;5;300m", "\x1b[48;2;1m", "\x1b[48:9:1m", "\x1b[48;9;41m"]
         {
-            let mut terminal = Terminal::new(Size::clamped(4, 4), ByteOrigin::Tty);
+            let mut terminal = Terminal::new(Size::nearest(4, 4), ByteOrigin::Tty);
             terminal.feed(format!("{output}\x1b[1m\x1b[4;1H\n\x1b[H\x1bM\x1b[L\x1b[@\x1b[P").as_bytes());
             assert!(Contents::of(&terminal).rows.iter().all(|row| row.runs.is_empty()), "{output:?}");
         }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_cursor_stays_where_it_was() {
         for sequence in ["2L", "2M", "S", "2T", "2@", "2P"] {
-            let mut terminal = Terminal::new(Size::clamped(4, 4), ByteOrigin::Tty);
+            let mut terminal = Terminal::new(Size::nearest(4, 4), ByteOrigin::Tty);
             terminal.feed(format!("\x1b[44m\x1b[2;3H\x1b[{sequence}").as_bytes());
             let cursor = terminal.cursor();
             assert_eq!((cursor.row, cursor.col), (1, 2), "{sequence}");
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn blanks_are_neither_underlined_nor_inverse() {
-        let mut terminal = Terminal::new(Size::clamped(4, 4), ByteOrigin::Tty);
+        let mut terminal = Terminal::new(Size::nearest(4, 4), ByteOrigin::Tty);
         terminal.feed(b"\x1b[4;1H\x1b[4;7;44m\nx");
         let (blank, printed) = (terminal.cell(3, 3).style, terminal.cell(3, 0).style);
         assert!(!blank.underline && !blank.inverse && blank.bg == Color::Indexed(4));

@@ -27,7 +27,7 @@ impl Keyboard {
             self.kept.remove(0);
         }
         self.kept.push(self.flags);
-        self.flags = served(flags);
+        self.flags = served_flags(flags);
     }
 
     /// Comes back to the flags before the last `count` that were set.
@@ -39,7 +39,7 @@ impl Keyboard {
 
     /// Sets all flags (1), sets these (2), or resets these (3).
     pub(super) fn set(&mut self, flags: u16, how: u16) {
-        let flags = served(flags);
+        let flags = served_flags(flags);
         match how {
             1 => self.flags = flags,
             2 => self.flags |= flags,
@@ -49,7 +49,7 @@ impl Keyboard {
     }
 }
 
-fn served(flags: u16) -> u8 {
+fn served_flags(flags: u16) -> u8 {
     u8::try_from(flags & u16::from(SERVED)).unwrap_or(0)
 }
 

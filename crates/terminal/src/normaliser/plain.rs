@@ -148,13 +148,13 @@ impl NormaliserState {
 /// Returns the length of the parameters at the beginning of `body`. All bytes of a window are examined
 /// together, because the CPU cannot predict how many digits a number has.
 fn list_len(body: &[u8]) -> Option<usize> {
-    const fn each(byte: u8) -> u64 {
+    const fn splat_u64(byte: u8) -> u64 {
         u64::from_le_bytes([byte; WINDOW])
     }
     if let Some(window) = body.first_chunk::<WINDOW>() {
         // 0x30 to 0x3b are parameters: digits, colon and semicolon.
-        let from_zero = u64::from_le_bytes(*window) ^ each(0x30);
-        let others = (((from_zero & each(0x7f)) + each(0x80 - 0x0c)) | from_zero) & each(0x80);
+        let from_zero = u64::from_le_bytes(*window) ^ splat_u64(0x30);
+        let others = (((from_zero & splat_u64(0x7f)) + splat_u64(0x80 - 0x0c)) | from_zero) & splat_u64(0x80);
         if others != 0 {
             return usize::try_from(others.trailing_zeros() / 8).ok();
         }
@@ -165,13 +165,13 @@ fn list_len(body: &[u8]) -> Option<usize> {
 /// Returns the length of `38;5;n` or `48;5;n` including the final `m`, the most common beginning of a
 /// coloured cell. Again without a step per digit.
 fn indexed_colour(body: &[u8]) -> Option<usize> {
-    const fn each(byte: u8) -> u32 {
+    const fn splat_u32(byte: u8) -> u32 {
         u32::from_le_bytes([byte; 4])
     }
     let ([b'3' | b'4', b'8', b';', b'5', b';'], rest) = body.split_first_chunk::<5>()? else { return None };
     let index = u32::from_le_bytes(*rest.first_chunk::<4>()?);
-    let from_zero = index ^ each(0x30);
-    let others = (((from_zero & each(0x7f)) + each(0x80 - 0x0a)) | from_zero) & each(0x80);
+    let from_zero = index ^ splat_u32(0x30);
+    let others = (((from_zero & splat_u32(0x7f)) + splat_u32(0x80 - 0x0a)) | from_zero) & splat_u32(0x80);
     let digits = usize::try_from(others.trailing_zeros() / 8).ok()?;
     ((1..4).contains(&digits) && rest[digits] == b'm').then_some(5 + digits + 1)
 }
@@ -206,7 +206,7 @@ mod tests {
     /// Returns what a terminal shows after some output fed in pieces of this length: single bytes never take
     /// the fast path for sequences.
     fn shown(output: &[u8], piece: usize) -> (Vec<Cell<'static>>, Vec<bool>, Cursor) {
-        let size = Size::clamped(7, 4);
+        let size = Size::nearest(7, 4);
         let mut terminal = Terminal::new(size, ByteOrigin::Tty);
         output.chunks(piece).for_each(|piece| drop(terminal.feed(piece)));
         let places = (0..size.rows()).flat_map(|row| (0..size.cols()).map(move |col| (row, col)));

@@ -160,7 +160,7 @@ impl TextScreen {
 
     /// Prints text without controls.
     fn print(&mut self, text: &str) {
-        let shown = self.cursor.charsets.shown(text);
+        let shown = self.cursor.charsets.translate(text);
         if shown.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return self.print_ascii(&shown);
         }
@@ -225,7 +225,7 @@ impl TextScreen {
 
     fn control(&mut self, byte: u8) {
         match byte {
-            0x08 => self.left(1),
+            0x08 => self.move_left(1),
             b'\t' => self.tab(),
             b'\n' | 0x0b | 0x0c => {
                 if self.origin == ByteOrigin::Pipe {
@@ -244,7 +244,7 @@ impl TextScreen {
         }
     }
 
-    fn left(&mut self, count: usize) {
+    fn move_left(&mut self, count: usize) {
         let shown = self.width().map_or(self.cursor.col, |width| self.cursor.col.min(width - 1));
         self.cursor.col = shown.saturating_sub(count);
     }
@@ -278,11 +278,11 @@ mod tests {
     use super::*;
 
     fn tty(text: &str) -> String {
-        clean(text.as_bytes(), ByteOrigin::Tty, Size::clamped(10, 4))
+        clean(text.as_bytes(), ByteOrigin::Tty, Size::nearest(10, 4))
     }
 
     fn pipe(text: &str) -> String {
-        clean(text.as_bytes(), ByteOrigin::Pipe, Size::clamped(10, 4))
+        clean(text.as_bytes(), ByteOrigin::Pipe, Size::nearest(10, 4))
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
             "more than a screen"
         );
         assert_eq!(tty("a\r\n\x1b[?1049h\x1b[2J\x1b[H"), "a\n", "an empty one");
-        let mut going_on = Transcript::new(ByteOrigin::Tty, Size::clamped(10, 4));
+        let mut going_on = Transcript::new(ByteOrigin::Tty, Size::nearest(10, 4));
         going_on.feed(b"a\x1b[?1049hboom");
         assert_eq!(going_on.so_far(), "a");
         // What a program prints without end takes no more room than it may.

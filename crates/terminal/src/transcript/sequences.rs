@@ -152,7 +152,7 @@ impl TextScreen {
             b'A' => self.up(count),
             b'B' | b'e' => self.down(count),
             b'C' | b'a' => self.go_to_column(self.cursor.col.saturating_add(count)),
-            b'D' => self.left(count),
+            b'D' => self.move_left(count),
             b'E' => {
                 self.cursor.col = 0;
                 self.down(count);

@@ -44,7 +44,7 @@ impl Requests {
             return AnswerLine::Nothing;
         }
         self.settle(&id);
-        AnswerLine::As(if asks(&message) { refused(id) } else { message::line(&Value::Object(message)) })
+        AnswerLine::As(if asks(&message) { refusal_line(id) } else { message::line(&Value::Object(message)) })
     }
 
     fn has_progress(&self, token: &Value) -> bool {
@@ -62,7 +62,7 @@ fn asks(answer: &Map<String, Value>) -> bool {
         .is_some_and(|kind| kind == "input_required")
 }
 
-fn refused(id: RequestId) -> String {
+fn refusal_line(id: RequestId) -> String {
     let text = "the other machine asked a question instead of answering; it was not passed on";
     ErrorResponse::of(Some(id), ErrorData::new(ErrorCode::INTERNAL_ERROR, text, None)).line()
 }
@@ -99,7 +99,7 @@ mod tests {
         let ClientLine::Request(_, id) = requests.client_said(message.to_string().as_bytes()) else {
             panic!("{message} is a request")
         };
-        requests.sent(&id);
+        requests.mark_sent(&id);
     }
 
     fn call(id: Value) -> Value {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn said(requests: &mut Requests, line: &str) -> AnswerLine {
-        requests.answered(AnsweringSide::Runtime, line.as_bytes())
+        requests.process_line(AnsweringSide::Runtime, line.as_bytes())
     }
 
     #[test]

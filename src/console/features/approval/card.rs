@@ -109,7 +109,7 @@ pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<Style
 /// name of the call.
 pub(in crate::console) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<CardLine> {
     let fact = |text: &str, role| CardLine::fact(vec![piece(visible::one_line(text), role)]);
-    let mut lines = sentences::changed(&call.cost);
+    let mut lines = sentences::change_lines(&call.cost);
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
         lines.push(fact("contains hidden characters", Role::Waiting));
     }
@@ -146,7 +146,7 @@ fn list(first: &HeldCommand, commands: &[HeldCommand], cost: &CallCost) -> Vec<C
         let its = cost.into_iter().chain(CardLine::command(&command.cmd));
         lines.extend(its.enumerate().map(|(row, line)| {
             let number = if row == 0 { at.to_string() } else { String::new() };
-            line.numbered(format!("{}  ", right(&number, digits)))
+            line.with_number(format!("{}  ", right(&number, digits)))
         }));
     }
     lines
@@ -187,9 +187,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
     let rows = rows(state, call, card);
     let (area, text, foot) = place(painter.size(), rows.len());
-    painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
+    painter.draw_box(area, &title(call, at, all.len(), painter.glyphs().cut));
     painter.rows(text, rows.iter().skip(card.reading.top));
-    let held = painter.explained(Term::Held);
+    let held = painter.explanation(Term::Held);
     painter.row(foot, 0, held.as_slice());
     let mark = piece("> ", Role::Accent);
     match &card.writing {
@@ -224,20 +224,20 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<StyledPiece>; 
         return [vec![piece("answered", Role::Faint)], Vec::new()];
     }
     if let Err(why) = (painter.focus.availability)(Action::Approve) {
-        return [vec![piece(why.to_string(), Role::Waiting)], others(painter)];
+        return [vec![piece(why.to_string(), Role::Waiting)], other_keys(painter)];
     }
     if !card.reading.is_read && below > 0 {
         let unread = (below, &[(Action::Deny, "deny")][..]);
-        return [card.reading.unread(painter, KeyContext::Held, unread), others(painter)];
+        return [card.reading.unread(painter, KeyContext::Held, unread), other_keys(painter)];
     }
     let (exact, wider) =
         ((Action::ApproveExact, "ask no more about it"), (Action::ApproveWider, "about more"));
     let mut ways = vec![(Action::Approve, "run"), exact, wider, (Action::Deny, "deny with note")];
     ways.retain(|(action, _)| painter.can(*action));
-    [painter.keys(KeyContext::Held, &ways), others(painter)]
+    [painter.keys(KeyContext::Held, &ways), other_keys(painter)]
 }
 
-fn others(painter: &Painter<'_>) -> Vec<StyledPiece> {
+fn other_keys(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let gate = &painter.state.view.snapshot.gate;
     let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
     let may = painter.can(Action::Approve);

@@ -82,7 +82,7 @@ impl RulePreview {
     /// Returns it as rows of a card.
     pub(crate) fn rows(&self, call: &HeldCall, room: usize, dots: &str) -> Vec<Vec<StyledPiece>> {
         let row = |label: &str, role: Role, cmd: &str| {
-            let cmd = text::cut(&visible::told(cmd), room.saturating_sub(LABEL), dots);
+            let cmd = text::cut(&visible::masked_line(cmd), room.saturating_sub(LABEL), dots);
             vec![piece(text::column(label, LABEL, dots), Role::Faint), piece(cmd, role)]
         };
         let mut rows = vec![vec![piece("would run without a question:", Role::Faint)]];
@@ -91,7 +91,7 @@ impl RulePreview {
         rows.push(Vec::new());
         let place =
             call.commands.first().map(|command| command.workdir.display().to_string()).unwrap_or_default();
-        let scope = format!("for {} in {place}, until the runtime ends", who(call));
+        let scope = format!("for {} in {place}, until the runtime ends", caller_name(call));
         rows.push(vec![piece(text::cut(&visible::one_line(&scope), room, dots), Role::Faint)]);
         rows
     }
@@ -104,7 +104,7 @@ pub(crate) fn wider_for(call: &HeldCall) -> Option<Prefix> {
 }
 
 /// Returns the name of the caller.
-pub(crate) fn who(call: &HeldCall) -> String {
+pub(crate) fn caller_name(call: &HeldCall) -> String {
     match &call.actor {
         Actor::Agent(label) => visible::one_line(label).into_owned(),
         Actor::Cli => match &call.behind {
@@ -119,7 +119,7 @@ pub(crate) fn who(call: &HeldCall) -> String {
 
 /// Returns the card's title: who wants to run how many commands.
 pub(crate) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String {
-    let who = who(call);
+    let who = caller_name(call);
     let what = match call.commands.len() {
         1 => "wants to run a command".to_owned(),
         many => format!("wants to run {many} commands"),

@@ -92,7 +92,7 @@ pub(in crate::console) fn prompts(state: &State) -> Vec<AttentionItem> {
         since: waiting.since,
         name: alias(task),
         what: InputWait::PROMPT.to_owned(),
-        said: prompt(state, task).unwrap_or_else(|| visible::told(title(task))),
+        said: prompt(state, task).unwrap_or_else(|| visible::masked_line(title(task))),
         key: "look",
         rings: false,
     };
@@ -100,7 +100,7 @@ pub(in crate::console) fn prompts(state: &State) -> Vec<AttentionItem> {
 }
 
 fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionItem {
-    let command = |task: &TaskView| visible::told(title(task));
+    let command = |task: &TaskView| visible::masked_line(title(task));
     let (name, what, said, key, rings) = match *waits {
         WaitingItem::Question(question) => {
             let title = questions::title(question);
@@ -115,7 +115,13 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
                 many => format!("  and {} more", many - 1),
             };
             let name = task.map_or_else(|| format!("#{}", state.call_name(held.call)), |task| alias(task));
-            (name, held.reason.word().to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
+            (
+                name,
+                held.reason.word().to_owned(),
+                format!("{}{more}", visible::masked_line(first)),
+                "decide",
+                true,
+            )
         }
         WaitingItem::Input(task, waiting) => {
             let said = prompt(state, task).unwrap_or_else(|| command(task));
@@ -144,7 +150,7 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
 fn prompt(state: &State, task: &TaskView) -> Option<String> {
     let picture = state.view.pictures.get(&task.id)?;
     let text = picture.last_line()?;
-    Some(visible::told(Dialogue::unmarked(text.trim())))
+    Some(visible::masked_line(Dialogue::strip_mark(text.trim())))
 }
 
 impl AttentionSubject {

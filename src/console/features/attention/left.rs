@@ -8,7 +8,7 @@ use crate::console::keys::{Action, KeyContext, LeftDialogAction};
 use crate::console::state::ports::ports;
 use crate::console::state::waiting::left_by;
 use crate::console::state::{alias, cut_bottom, over_screen, stop_of};
-use crate::console::text::reading::moved;
+use crate::console::text::reading::move_by;
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
@@ -60,7 +60,7 @@ impl LeftDialog {
         match LeftDialogAction::of(action) {
             Some(LeftDialogAction::Dismiss) => return LeftOutcome::Kept(self.departure.clone()),
             Some(LeftDialogAction::Up | LeftDialogAction::Down) => {
-                let to = action.motion().map_or(0, |motion| moved(at.unwrap_or(0), motion, 1, rows - 1));
+                let to = action.motion().map_or(0, |motion| move_by(at.unwrap_or(0), motion, 1, rows - 1));
                 let to = to.checked_sub(first_row(&tasks)).and_then(|to| tasks.get(to));
                 self.chosen = to.map(|task| task.id.clone());
             }
@@ -113,7 +113,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
     let area = over_screen(painter.size(), MOST_COLUMNS, tasks.len() + first_row(&tasks) + 2, 1);
     let agent = visible::one_line(&dialog.departure.0).into_owned();
     let noun = if tasks.len() == 1 { "1 task".to_owned() } else { format!("{} tasks", tasks.len()) };
-    let inside = painter.boxed(area, &format!("{agent} has gone, {noun} still running"));
+    let inside = painter.draw_box(area, &format!("{agent} has gone, {noun} still running"));
     let (list, foot) = cut_bottom(inside, 2);
     let names = state.alias_columns(5);
     let top = (at.unwrap_or(0) + 1).saturating_sub(usize::from(list.height));
@@ -129,7 +129,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
                 piece(column(&alias(task), names, dots), Role::Title),
                 piece(column(&painter.age(task.started_at.unwrap_or(task.created_at)), 7, dots), Role::Faint),
                 piece(ports(task).map(|ports| format!("{ports}  ")).unwrap_or_default(), Role::Accent),
-                piece(visible::told(&task.cmd), Role::Text),
+                piece(visible::masked_line(&task.cmd), Role::Text),
             ],
         };
         (row, is_chosen)

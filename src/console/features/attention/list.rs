@@ -3,7 +3,7 @@
 use crate::console::features::attention::item::{AttentionItem, AttentionSubject, Need};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{cut_bottom, over_screen};
-use crate::console::text::reading::moved;
+use crate::console::text::reading::move_by;
 use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
@@ -38,7 +38,7 @@ impl AttentionSelection {
             }
             (Action::Choose, _) => Ok(Self::of(items, at)),
             (action, _) => {
-                let moved = |motion| moved(at, motion, 10, items.len().saturating_sub(1));
+                let moved = |motion| move_by(at, motion, 10, items.len().saturating_sub(1));
                 Ok(Self::of(items, action.motion().map_or(at, moved)))
             }
         }
@@ -85,7 +85,7 @@ pub(in crate::console) fn draw(
         Some(whose) => format!("of {whose} alone: {title}"),
         None => title,
     };
-    let inside = painter.boxed(area, &title);
+    let inside = painter.draw_box(area, &title);
     let dots = painter.glyphs().cut;
     let (list, foot) = cut_bottom(inside, 2);
     let longest = items.iter().map(|item| width(&item.what) + 1).max().unwrap_or_default();

@@ -47,7 +47,7 @@ impl Attention {
 
     /// Returns all that waits for the user: what waits for an answer, then what to look at, each the oldest first.
     pub fn items(&self, state: &State) -> Vec<AttentionItem> {
-        let mut items = self.undecided(state);
+        let mut items = self.undecided_items(state);
         items.extend(self.watching.items(&state.view));
         sort(&mut items);
         items
@@ -55,11 +55,11 @@ impl Attention {
 
     /// Returns how many things wait for an answer.
     pub fn waiting(&self, state: &State) -> usize {
-        self.undecided(state).iter().filter(|item| item.need() == Need::Answer).count()
+        self.undecided_items(state).iter().filter(|item| item.need() == Need::Answer).count()
     }
 
     /// Returns what the runtime's state says waits, without what is to go on.
-    fn undecided(&self, state: &State) -> Vec<AttentionItem> {
+    fn undecided_items(&self, state: &State) -> Vec<AttentionItem> {
         let mut items = waiting_items(state);
         items.retain(
             |item| !matches!(&item.subject, AttentionSubject::Left(left) if self.kept.contains(left)),
@@ -69,14 +69,14 @@ impl Attention {
 
     /// Returns the departure to decide about next, if an agent has left anything running.
     pub(in crate::console) fn departure(&self, state: &State) -> Option<Departure> {
-        self.undecided(state).into_iter().rev().find_map(|item| match item.subject {
+        self.undecided_items(state).into_iter().rev().find_map(|item| match item.subject {
             AttentionSubject::Left(departure) => Some(departure),
             _ => None,
         })
     }
 
     /// Returns the same, and after it what may be waiting; of one agent, if the lists are limited to it.
-    pub fn listed(&self, state: &State) -> Vec<AttentionItem> {
+    pub fn listed_items(&self, state: &State) -> Vec<AttentionItem> {
         let mut items = self.items(state);
         items.extend(prompts(state));
         if let Some(whose) = &state.list.filters.whose {
@@ -108,7 +108,7 @@ impl Attention {
             return Ok(format!("{name}: no rule of its own"));
         }
         let rule =
-            WatchRule::typed(text).map_err(|why| format!("no pattern: {}", visible::one_line(&why)))?;
+            WatchRule::parse(text).map_err(|why| format!("no pattern: {}", visible::one_line(&why)))?;
         let told = format!("rings when {name}: {}", visible::one_line(&rule.says()));
         self.watching.add(view, rule);
         Ok(told)
@@ -138,14 +138,15 @@ impl Attention {
         read: (&str, u64),
     ) -> Vec<Effect> {
         let Some(task) = state.view.task(id) else { return Vec::new() };
-        self.watching.printed(watch_input(state), task, read);
+        self.watching.scan_output(watch_input(state), task, read);
         self.ring(state)
     }
 
     /// Records the usage of tasks that have CPU rules.
     pub(in crate::console) fn watch_usage(&mut self, state: &State) -> Vec<Effect> {
         let before = self.watching.busy.clone();
-        self.watching.used(watch_input(state), |task| state.view.usage.of(task).and_then(|used| used.cpu));
+        self.watching
+            .record_usage(watch_input(state), |task| state.view.usage.of(task).and_then(|used| used.cpu));
         if self.watching.busy != before { self.ring(state) } else { Vec::new() }
     }
 }

@@ -194,7 +194,7 @@ impl TaskWatches {
     }
 
     /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
-    pub(in crate::console) fn printed(
+    pub(in crate::console) fn scan_output(
         &mut self,
         watched: WatchInput<'_>,
         task: &TaskView,
@@ -207,7 +207,7 @@ impl TaskWatches {
         for (number, rule) in self.rules_of(watched.rules, task).iter().enumerate() {
             let Some(pattern) = &rule.pattern else { continue };
             let Some(line) = text.lines().find(|line| pattern.is_in(line)) else { continue };
-            let line = Some(visible::told(line.trim()).chars().take(MOST_CHARS).collect());
+            let line = Some(visible::masked_line(line.trim()).chars().take(MOST_CHARS).collect());
             let seen =
                 WatchFinding { task: task.id.clone(), since: watched.now, what: "printed".to_owned(), line };
             self.see(format!("{} printed {number}", task.id), seen);
@@ -215,7 +215,7 @@ impl TaskWatches {
     }
 
     /// Returns the tasks that are measured because of CPU rules.
-    pub(in crate::console) fn measured<'a>(
+    pub(in crate::console) fn measured_tasks<'a>(
         &self,
         rules: &[WatchRule],
         tasks: &'a [Arc<TaskView>],
@@ -229,8 +229,12 @@ impl TaskWatches {
     }
 
     /// Records the CPU usage of tasks in percent, where it is known.
-    pub(in crate::console) fn used(&mut self, watched: WatchInput<'_>, of: impl Fn(&TaskId) -> Option<u64>) {
-        for task in self.measured(watched.rules, watched.tasks) {
+    pub(in crate::console) fn record_usage(
+        &mut self,
+        watched: WatchInput<'_>,
+        of: impl Fn(&TaskId) -> Option<u64>,
+    ) {
+        for task in self.measured_tasks(watched.rules, watched.tasks) {
             let used = of(&task.id);
             for rule in self.rules_of(watched.rules, task).iter().filter(|rule| rule.cpu > 0) {
                 let key = (task.id.clone(), rule.cpu);
@@ -252,7 +256,7 @@ impl TaskWatches {
                 since: seen.since,
                 name: alias(task),
                 what: seen.what.clone(),
-                said: seen.line.clone().unwrap_or_else(|| visible::told(&task.cmd)),
+                said: seen.line.clone().unwrap_or_else(|| visible::masked_line(&task.cmd)),
                 key: "look",
                 rings: true,
             })

@@ -5,7 +5,7 @@ use crate::console::features::away::sheet::{AwayLine, AwayReason, AwaySheet, MOS
 use crate::console::state::over_screen;
 use crate::console::text::{self, StyledPiece, column, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined};
+use crate::console::widgets::{Painter, join_groups};
 
 const MOST_COLUMNS: u16 = 110;
 
@@ -18,12 +18,12 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, sheet: &AwaySheet) {
     let rest = sheet.lines.len() - shown;
     let area = over_screen(painter.size(), MOST_COLUMNS, shown + usize::from(rest > 0) + 4, 1);
     let passed = text::millis(millis_between(sheet.since, sheet.until));
-    let inside = painter.boxed(area, &format!("while you were away: {passed}"));
+    let inside = painter.draw_box(area, &format!("while you were away: {passed}"));
     let counts = sheet.counts().map(|(count, reason)| {
         let (glyph, role) = mark(painter, reason);
         vec![piece(format!("{glyph} {count} {}", reason.word()), role)]
     });
-    let counts = joined(counts.collect(), &piece("   ", Role::Text));
+    let counts = join_groups(counts.collect(), &piece("   ", Role::Text));
     let mut rows = vec![counts, Vec::new()];
     let what =
         sheet.lines.iter().map(|line| text::width(&line.what)).max().unwrap_or_default().min(MOST_WHAT);

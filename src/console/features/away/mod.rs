@@ -24,7 +24,7 @@ pub struct Absence {
 
 impl Absence {
     /// Notes that the terminal lost or got the focus; returns since when the user was away, if they come back now.
-    pub(in crate::console) fn turned(&mut self, is_here: bool, now: Timestamp) -> Option<Timestamp> {
+    pub(in crate::console) fn note_focus(&mut self, is_here: bool, now: Timestamp) -> Option<Timestamp> {
         if !is_here {
             self.left_at.get_or_insert(now);
             return None;
@@ -57,12 +57,12 @@ mod tests {
     fn who_looks_elsewhere_for_a_moment_was_not_away() {
         let at = |seconds| Timestamp::from_second(seconds).expect("a time");
         let mut absence = Absence::default();
-        assert_eq!(absence.turned(true, at(0)), None, "the focus was never lost");
-        assert_eq!(absence.turned(false, at(0)), None);
-        assert_eq!(absence.turned(true, at(299)), None);
-        assert_eq!(absence.turned(false, at(1_000)), None);
-        assert_eq!(absence.turned(false, at(1_200)), None, "some terminals say it again");
-        assert_eq!(absence.turned(true, at(1_300)), Some(at(1_000)));
-        assert_eq!(absence.turned(true, at(9_000)), None);
+        assert_eq!(absence.note_focus(true, at(0)), None, "the focus was never lost");
+        assert_eq!(absence.note_focus(false, at(0)), None);
+        assert_eq!(absence.note_focus(true, at(299)), None);
+        assert_eq!(absence.note_focus(false, at(1_000)), None);
+        assert_eq!(absence.note_focus(false, at(1_200)), None, "some terminals say it again");
+        assert_eq!(absence.note_focus(true, at(1_300)), Some(at(1_000)));
+        assert_eq!(absence.note_focus(true, at(9_000)), None);
     }
 }

@@ -130,7 +130,7 @@ fn line(task: &TaskView, since: Timestamp, is_watched: bool) -> Option<AwayLine>
     } else {
         is_watched.then_some(AwayReason::Ended)?
     };
-    let said = visible::told(title(task));
+    let said = visible::masked_line(title(task));
     Some(AwayLine {
         reason,
         at: ended.at,

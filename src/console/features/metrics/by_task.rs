@@ -78,7 +78,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect) {
 
 /// Returns rows for the processes of the selected task, as many as there is room for.
 fn processes(state: &State, room: usize) -> Vec<TableRow<'_>> {
-    let live = state.selected().filter(|task| !task.status.is_terminal());
+    let live = state.selected_task().filter(|task| !task.status.is_terminal());
     let Some(used) = live.and_then(|task| state.view.usage.of(&task.id)) else { return Vec::new() };
     let total = used.processes.and_then(|many| usize::try_from(many).ok()).unwrap_or(0).max(used.tree.len());
     let listed = if total > room { room.saturating_sub(1) } else { room };

@@ -1,6 +1,6 @@
 //! The measurements on the metrics screen: latencies (including the console's own) and limits.
 
-use crate::console::features::metrics::{time, timed};
+use crate::console::features::metrics::{time, timing_row};
 use crate::console::text::{StyledPiece, apart, column, count, millis, piece, size};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
@@ -16,7 +16,7 @@ const NEAR: u64 = 90;
 /// otherwise exact.
 pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<StyledPiece>> {
     let state = painter.state;
-    let row = |name, many, shares| timed(painter, name, wide, [many, None], shares);
+    let row = |name, many, shares| timing_row(painter, name, wide, [many, None], shares);
     let counted = [
         (if wide < 18 { "1st output" } else { "time to 1st output" }, "first_byte"),
         ("time to stop", "stop"),

@@ -123,7 +123,7 @@ fn calls(painter: &Painter<'_>, history: &[u64], width: u16, is_short: bool) -> 
     for (tool, statuses) in tools {
         let of = |status: &str| Some(statuses.get(status).copied().unwrap_or(0));
         let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
-        let row = timed(painter, tool, wide, [of("success"), of("error")], [p50, p95, p99].map(time));
+        let row = timing_row(painter, tool, wide, [of("success"), of("error")], [p50, p95, p99].map(time));
         rows.push(row);
     }
     if metrics.tool_calls.is_empty() {
@@ -149,7 +149,7 @@ fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<StyledPiece>> {
         return None;
     }
     let of = |status: &str| Some(metrics.tasks_ended.get(status).copied().unwrap_or(0));
-    Some(timed(
+    Some(timing_row(
         painter,
         if wide < 16 { "task time" } else { "task duration" },
         wide,
@@ -159,7 +159,7 @@ fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<StyledPiece>> {
 }
 
 /// Returns a row of timings: the number of successes and failures, and the 50th, 95th and 99th percentile.
-fn timed(
+fn timing_row(
     painter: &Painter<'_>,
     name: &str,
     wide: usize,

@@ -6,7 +6,7 @@ use crate::console::state::cut_top;
 use crate::console::text::{self, column, piece, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::console::widgets::place_state::standing;
+use crate::console::widgets::place_state::link_state;
 
 /// Draws the state of each place and what it has done; returns the number of rows used.
 pub(in crate::console) fn table(painter: &mut Painter<'_>, area: Rect) -> u16 {
@@ -36,7 +36,7 @@ pub(in crate::console) fn table(painter: &mut Painter<'_>, area: Rect) -> u16 {
             piece(counts, Role::Strong),
             piece(text::apart(&text::size(metrics.output_bytes_in), 9), Role::Text),
         ];
-        row.extend(standing(painter, &place.name.id));
+        row.extend(link_state(painter, &place.name.id));
         (row, false)
     });
     u16::try_from(places.len() + 1).unwrap_or(u16::MAX).min(area.height)

@@ -25,18 +25,18 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
     let copying = state.copying().filter(|copying| copying.task == task.id);
     title(painter, layout, pane, task, scroll);
     if let Some(copying) = copying {
-        cells(painter, pane.cells, &copying.picture, (copying.top, state.panned(pane)));
+        cells(painter, pane.cells, &copying.picture, (copying.top, state.first_column(pane)));
         return selection(painter, pane, copying);
     }
     let page = scroll.and_then(|scroll| scroll.page.as_ref());
     if let Some((page, scroll)) = page.zip(scroll) {
         let beside = timestamps::draw(painter, pane, page);
-        cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
+        cells(painter, beside.cells, &page.picture, (0, state.first_column(&beside)));
         return draw_matches(painter, &beside, scroll);
     }
-    if let Some(page) = timestamps::stamped(state, pane) {
+    if let Some(page) = timestamps::stamped_page(state, pane) {
         let beside = timestamps::draw(painter, pane, page);
-        return cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
+        return cells(painter, beside.cells, &page.picture, (0, state.first_column(&beside)));
     }
     let picture = state.view.pictures.get(&task.id);
     let is_empty = task.output.bytes == 0 && picture.is_none_or(Picture::is_blank);
@@ -44,7 +44,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
         empty::draw(painter, pane.cells, task);
     }
     let Some(picture) = picture else { return };
-    let from = (picture.top(pane.cells.height), state.panned(pane));
+    let from = (picture.top(pane.cells.height), state.first_column(pane));
     if !is_empty {
         cells(painter, pane.cells, picture, from);
     }
@@ -62,7 +62,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
 pub(in crate::console) fn answer(painter: &mut Painter<'_>, shown: &ShownScreen, rows: &Range<u16>) -> bool {
     let (state, pane, (top, _)) = (painter.state, &shown.pane, shown.from);
     let Some(picture) = state.view.pictures.get(&pane.task) else { return false };
-    let from = (picture.top(pane.cells.height), state.panned(pane));
+    let from = (picture.top(pane.cells.height), state.first_column(pane));
     if (picture.size(), from) != (shown.size, shown.from) || !typing::is_typed_into(state, pane) {
         return false;
     }
@@ -169,7 +169,7 @@ fn is_at_hand(state: &State, pane: &Pane) -> bool {
 
 /// Shows search matches in reverse video, those on the current line in bold too.
 fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
-    let pan = painter.state.panned(pane);
+    let pan = painter.state.first_column(pane);
     let at = painter.state.reading.search.as_ref().and_then(LogSearch::line);
     for found in &scroll.matches {
         let columns = found.columns.start.saturating_sub(pan)..found.columns.end.saturating_sub(pan);
@@ -182,7 +182,7 @@ fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
 
 /// Shows the selection in reverse video and puts the terminal's cursor where the copy cursor is.
 fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &CopyMode) {
-    let (area, pan) = (pane.cells, painter.state.panned(pane));
+    let (area, pan) = (pane.cells, painter.state.first_column(pane));
     for y in 0..area.height {
         let row = copying.top.saturating_add(y);
         let Some((from, to)) = copying.columns(row) else { continue };

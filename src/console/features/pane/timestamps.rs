@@ -11,7 +11,7 @@ use crate::console::widgets::Painter;
 const COLUMNS: u16 = 9;
 
 /// Returns the page with timestamps that a pane shows instead of its screen.
-pub(in crate::console) fn stamped<'a>(state: &'a State, pane: &Pane) -> Option<&'a PageView> {
+pub(in crate::console) fn stamped_page<'a>(state: &'a State, pane: &Pane) -> Option<&'a PageView> {
     let (task, page) =
         state.reading.timestamps.page.as_ref().filter(|_| state.reading.timestamps.are_shown)?;
     (*task == pane.task && page.lines > 0 && shows_log(state, pane)).then_some(page)
@@ -21,7 +21,7 @@ pub(in crate::console) fn stamped<'a>(state: &'a State, pane: &Pane) -> Option<&
 pub(in crate::console) fn stamp_columns(state: &State, pane: &Pane) -> u16 {
     let is_scrolled =
         state.reading.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task && scroll.page.is_some());
-    let has_times = state.reading.timestamps.are_shown && is_scrolled || stamped(state, pane).is_some();
+    let has_times = state.reading.timestamps.are_shown && is_scrolled || stamped_page(state, pane).is_some();
     if has_times { columns(pane) } else { 0 }
 }
 

@@ -16,7 +16,7 @@ impl QuestionDialog {
     /// Handles a key that is an action; the dialog stays open.
     pub(in crate::console) fn act(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
         use Action::*;
-        let answers = matches!(action, Note | Send | Choose | LetAgents) || self.given(action).is_some();
+        let answers = matches!(action, Note | Send | Choose | LetAgents) || self.answer_for(action).is_some();
         if answers
             && !self.is_over
             && let Some(told) = state.refusal_of_question(&self.question)
@@ -31,7 +31,7 @@ impl QuestionDialog {
         if let (ApproveTurn | ApproveAlike, Err(why)) = (action, can_permit(&self.question)) {
             return Some(FeatureReply::Say(why.to_string()));
         }
-        let lets = !matches!(action, RejectGate | Abort) && self.given(action).is_some();
+        let lets = !matches!(action, RejectGate | Abort) && self.answer_for(action).is_some();
         if lets
             && !self.is_noting
             && self.is_ready(state.clock.now)
@@ -94,7 +94,7 @@ impl QuestionDialog {
     }
 
     fn decide(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
-        let given = self.given(action)?;
+        let given = self.answer_for(action)?;
         if self.is_sent || self.is_over {
             return None;
         }

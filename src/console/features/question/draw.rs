@@ -8,7 +8,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined, places, scrolled_rows};
+use crate::console::widgets::{Painter, join_groups, places, scrolled_rows};
 use crate::model::QuestionKind;
 
 /// Maximum number of labels shown at once.
@@ -33,17 +33,17 @@ pub(crate) fn rows(state: &State, dialog: &QuestionDialog) -> (usize, usize) {
 pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
     let rows = dialog.rows(painter.state);
     let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(dialog));
-    painter.boxed(whole, &dialog.title());
-    left(painter, dialog, whole);
+    painter.draw_box(whole, &dialog.title());
+    draw_deadline(painter, dialog, whole);
     let unread = scrolled_rows(painter, (whole, text), &rows, dialog.reading.top);
     foot(painter, dialog, unread, below);
 }
 
 /// Draws the time left into the title.
-pub(in crate::console) fn left(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
+pub(in crate::console) fn draw_deadline(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     let said = match dialog.question.deadline {
         _ if dialog.is_over => return,
-        Some(deadline) => format!(" {} ", painter.left(deadline)),
+        Some(deadline) => format!(" {} ", painter.time_left(deadline)),
         None => format!(" asked {} ", painter.ago(dialog.question.asked_at)),
     };
     let role = if dialog.question.deadline.is_some() { Role::Waiting } else { Role::Faint };
@@ -53,7 +53,7 @@ pub(in crate::console) fn left(painter: &mut Painter<'_>, dialog: &QuestionDialo
 
 fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, unread: usize, area: Rect) {
     let gate = painter
-        .explained(Term::Gate)
+        .explanation(Term::Gate)
         .filter(|_| dialog.context() == KeyContext::Gate && dialog.question.is_of_program());
     painter.row(area, 0, gate.as_slice());
     if permission::can_permit(&dialog.question).is_ok()
@@ -106,7 +106,7 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog, unread: usize) -> Vec<St
     {
         said.push(vec![piece(why.to_string(), Role::Waiting)]);
         said.push(painter.key(context, Back, "later"));
-        return joined(said, &piece("   ", Role::Text));
+        return join_groups(said, &piece("   ", Role::Text));
     }
     let actions: &[(Action, &str)] = match (&dialog.question.kind, dialog.is_noting) {
         _ if dialog.is_over => {
@@ -156,5 +156,5 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog, unread: usize) -> Vec<St
         .iter()
         .filter(|(action, _)| is_shared && (*action != LetAgents || !dialog.question.kind.is_operators()));
     said.extend(actions.iter().chain(rest).map(|(action, word)| painter.key(context, *action, word)));
-    joined(said, &piece("   ", Role::Text))
+    join_groups(said, &piece("   ", Role::Text))
 }

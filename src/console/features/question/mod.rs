@@ -104,7 +104,7 @@ impl QuestionDialog {
     }
 
     /// Returns the answer that an action stands for, if any.
-    pub fn given(&self, action: Action) -> Option<AnswerInput> {
+    pub fn answer_for(&self, action: Action) -> Option<AnswerInput> {
         let value = match (action, &self.question.kind) {
             (Action::Yes, _) => AnswerValue::Yes,
             (Action::No, _) => AnswerValue::No,
@@ -148,8 +148,8 @@ impl QuestionDialog {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
         let fact = |text: &str| CardLine::fact(vec![piece(visible::one_line(text), Role::Faint)]);
         let mut lines = vec![self.origin()];
-        lines.extend(kind.cost().into_iter().flat_map(sentences::changed));
-        lines.extend(self.question.expected.iter().map(expected));
+        lines.extend(kind.cost().into_iter().flat_map(sentences::change_lines));
+        lines.extend(self.question.expected.iter().map(answerer_line));
         if let Some(workdir) = &evidence.workdir {
             lines.push(fact(&format!("in {}", workdir.to_string_lossy())));
         }
@@ -197,7 +197,7 @@ impl QuestionDialog {
             None => format!("pass {pass}"),
         });
         let prompt = match &self.question.kind {
-            QuestionKind::AgentPrompt(prompt) => Some(prompted(prompt)),
+            QuestionKind::AgentPrompt(prompt) => Some(prompt_origin(prompt)),
             _ => None,
         };
         let facts: Vec<String> = [file, line, pass, prompt].into_iter().flatten().collect();
@@ -211,7 +211,7 @@ impl QuestionDialog {
 }
 
 /// Says whose prompt it is, and of which session.
-fn prompted(prompt: &AgentPrompt) -> String {
+fn prompt_origin(prompt: &AgentPrompt) -> String {
     let session: String = prompt.session.chars().take(SESSION_CHARS).collect();
     let of = match &prompt.subagent {
         Some(subagent) => format!(", subagent {}", visible::one_line(subagent)),
@@ -222,7 +222,7 @@ fn prompted(prompt: &AgentPrompt) -> String {
 }
 
 /// Describes who is expected to answer, and with which settings.
-fn expected(expected: &ExpectedAnswerer) -> CardLine {
+fn answerer_line(expected: &ExpectedAnswerer) -> CardLine {
     let ExpectedAnswerer { by, task, agent, model, permissions, skills } = expected;
     let by = visible::one_line(by).into_owned();
     let who = match task {

@@ -29,7 +29,7 @@ pub(in crate::console) fn can_permit(question: &Question) -> Result<(), Obstacle
 pub(super) fn lines(prompt: &AgentPrompt) -> Vec<String> {
     let mut lines = Vec::new();
     let counts = [(prompt.before.allowed, "allowed"), (prompt.before.refused, "refused")];
-    let counts: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(counted).collect();
+    let counts: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(count_phrase).collect();
     if !counts.is_empty() {
         lines.push(format!("like it: {} in this session", counts.join(", ")));
     }
@@ -40,7 +40,7 @@ pub(super) fn lines(prompt: &AgentPrompt) -> Vec<String> {
     lines
 }
 
-fn counted((count, how): (u32, &str)) -> String {
+fn count_phrase((count, how): (u32, &str)) -> String {
     match count {
         1 => format!("{how} once"),
         2 => format!("{how} twice"),
@@ -50,7 +50,7 @@ fn counted((count, how): (u32, &str)) -> String {
 
 /// Returns what ends all that is permitted, wherever it is, and what to say of it.
 pub(in crate::console) fn ends(snapshot: &Snapshot) -> (Vec<Effect>, String) {
-    let told: Vec<String> = snapshot.permissions.iter().map(named).collect();
+    let told: Vec<String> = snapshot.permissions.iter().map(describe).collect();
     let request = || Act::EndPermissions.on(Subject::Runtime);
     let has_some = |place: &&Arc<PlaceState>| !place.snapshot.permissions.is_empty();
     let places = snapshot.places.iter().filter(has_some);
@@ -63,6 +63,6 @@ pub(in crate::console) fn ends(snapshot: &Snapshot) -> (Vec<Effect>, String) {
 }
 
 /// Returns a permission in words: whose it is, and what it permits.
-pub(in crate::console) fn named(permission: &PromptPermission) -> String {
-    visible::one_line(&format!("{}, {}", permission.agent, permission.told())).into_owned()
+pub(in crate::console) fn describe(permission: &PromptPermission) -> String {
+    visible::one_line(&format!("{}, {}", permission.agent, permission.describe())).into_owned()
 }

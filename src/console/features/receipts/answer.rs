@@ -84,7 +84,7 @@ impl AnswerTexts {
             // Omitted from the envelope altogether: listed here to carry its mark.
             error.entry("details").or_insert(Value::Null);
         }
-        let mut envelope = WrappedText::marked(&shown, &marks);
+        let mut envelope = WrappedText::marked_json(&shown, &marks);
         let (now, before) = (chars(&self.envelope.to_string()), chars(&whole.envelope.to_string()));
         envelope.head(vec![sizes(now, before), legend(&marks), Vec::new()]);
         (receipt, envelope, links(&shown, &self.sources))

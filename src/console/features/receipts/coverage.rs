@@ -21,7 +21,7 @@ use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 ///
 /// # Errors
 /// Why that is not known.
-pub fn shown(
+pub fn covered_commands(
     record: &CallRecord,
     task: Option<&TaskId>,
     tasks: &[Arc<TaskView>],
@@ -129,7 +129,7 @@ impl Receipts {
         let record = state.shown_record()?;
         let task = state.shown_call().and_then(|call| call.task.clone());
         self.sharing = None;
-        Some(match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
+        Some(match covered_commands(&record, task.as_ref(), &state.view.snapshot.tasks) {
             Ok(shown) => FeatureReply::Do(Effect::Coverage { call: record.seq, shown }),
             Err(why) => FeatureReply::About(why.to_owned(), record.seq),
         })

@@ -48,7 +48,7 @@ impl CoveredLines {
     }
 
     /// Returns the same with secrets masked, for others to read.
-    pub(super) fn masked(commands: &[CommandCoverage]) -> Self {
+    pub(super) fn with_masking(commands: &[CommandCoverage]) -> Self {
         let mut lines = Self { is_masked: true, ..Self::default() };
         lines.take(commands);
         lines
@@ -157,7 +157,7 @@ impl CoveredLines {
     }
 
     /// Returns what was shown with its marks; many lines in a row that were not are counted instead.
-    pub(super) fn folded(&self, glyphs: Glyphs) -> WrappedText {
+    pub(super) fn folded_text(&self, glyphs: Glyphs) -> WrappedText {
         let mut lines = Vec::new();
         for run in self.lines.chunk_by(|one, next| one.1 == next.1) {
             let is_counted = run.len() > FEW && run.first().is_some_and(|line| line.1 == LineKind::Unseen);
@@ -288,7 +288,7 @@ mod tests {
         };
         let transcript = StreamTranscript { all: all.into(), ..StreamTranscript::default() };
         let command = CommandCoverage { name: String::new(), streams: Ok(vec![(shown, transcript)]) };
-        CoveredLines::masked(&[command]).lines.into_iter().map(|(text, _)| text).collect()
+        CoveredLines::with_masking(&[command]).lines.into_iter().map(|(text, _)| text).collect()
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
         let command = CommandCoverage { name: String::new(), streams: Ok(vec![(shown, transcript)]) };
         let lines = CoveredLines::of(&[command]);
         assert_eq!(lines.facts(), "2 of 20 lines seen");
-        let mut text = lines.folded(
+        let mut text = lines.folded_text(
             crate::console::theme::Theme::built_in(crate::console::theme::Colours::Named, false).glyphs,
         );
         text.wrap(80);

@@ -8,17 +8,17 @@ use crate::console::features::receipts::progress::{draw_batch, draw_stream, is_u
 use crate::console::features::receipts::sheet::CallSheet;
 use crate::console::state::call_rows::task_of;
 use crate::console::state::rulings::ruling;
-use crate::console::state::{Column, Layout, Screen, State, Term, cut_left, cut_top, who};
-use crate::console::text::{StyledPiece, count, millis, piece, tokens, visible, wrapped};
+use crate::console::state::{Column, Layout, Screen, State, Term, actor_name, cut_left, cut_top};
+use crate::console::text::{StyledPiece, count, millis, piece, tokens, visible, wrap_lines};
 use crate::console::theme::Role;
 use crate::console::widgets::painter::AROUND_HEAD;
-use crate::console::widgets::text::{found, reading};
+use crate::console::widgets::text::{highlight_matches, reading};
 use crate::console::widgets::{Painter, columns};
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
     if painter.state.focus.screen == Screen::Receipts {
         list(painter, layout, receipts);
-        asked(painter, layout.asked, receipts.sheet.as_ref());
+        draw_call(painter, layout.asked, receipts.sheet.as_ref());
     }
     let state = painter.state;
     // What was not answered yet has no texts, and so no sizes.
@@ -31,11 +31,11 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         }
         let (head, body) = cut_top(area, 1);
         let mut title = title(painter, column, is_reading(column));
-        let native = sheet.filter(|_| column == Column::Receipt).and_then(|sheet| given(state, sheet));
+        let native = sheet.filter(|_| column == Column::Receipt).and_then(|sheet| model_share(state, sheet));
         let sizes = || sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
         let mut facts = native.unwrap_or_else(sizes);
         let term = if column == Column::Envelope { Term::Envelope } else { Term::Receipt };
-        if let Some(line) = painter.explained(term) {
+        if let Some(line) = painter.explanation(term) {
             title.extend([piece("  ", Role::Text), line]);
             // If both do not fit, leave out the sizes until the term is known.
             facts.retain(|fact| {
@@ -48,7 +48,11 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
                 let text = sheet.text(column);
                 reading(painter, body, text, text.top);
                 if is_reading(column) {
-                    state.calls.finding.iter().for_each(|finding| found(painter, body, text, finding));
+                    state
+                        .calls
+                        .finding
+                        .iter()
+                        .for_each(|finding| highlight_matches(painter, body, text, finding));
                 }
                 mark(painter, body, sheet, column);
             }
@@ -88,7 +92,7 @@ fn sizes(chars: u64) -> Vec<StyledPiece> {
 
 /// Returns what a model was given of a command of its agent's own shell, of all that the command wrote: in bytes and in
 /// tokens, first that the agent has cut it.
-fn given(state: &State, sheet: &CallSheet) -> Option<Vec<StyledPiece>> {
+fn model_share(state: &State, sheet: &CallSheet) -> Option<Vec<StyledPiece>> {
     let native = sheet.native.as_ref()?;
     let task = state.shown_call().and_then(|call| task_of(&state.view, call))?;
     let (read, wrote) = (sheet.receipt_text.len() as u64, task.output.bytes);
@@ -123,7 +127,7 @@ fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &CallSheet, column: Column
 }
 
 /// Draws what the call asked for: its input as received.
-fn asked(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
+fn draw_call(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
     let state = painter.state;
     let Some(call) = state.shown_call().filter(|_| !area.is_empty()) else { return };
     let (head, body) = cut_top(area, 1);
@@ -131,14 +135,14 @@ fn asked(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
         piece(format!("call {}", state.call_name(call.seq)), Role::Title),
         piece(format!("  {}", visible::one_line(&call.tool)), Role::Text),
     ];
-    let mut facts = format!("{}  {}", who(&call.actor), painter.time(call.at));
+    let mut facts = format!("{}  {}", actor_name(&call.actor), painter.time(call.at));
     if let Some(ms) = call.duration_ms {
         facts.push_str(&format!("  {}", millis(ms)));
     }
     let mut facts = vec![piece(facts, Role::Faint)];
     facts.extend(ruling(&state.view, call).filter(|_| call.native.is_some()).map(|by| piece(by, Role::Text)));
     let sheet = sheet.filter(|sheet| sheet.is_answered && sheet.seq == call.seq);
-    let read = sheet.and_then(|sheet| given(state, sheet)).and_then(|facts| facts.last().cloned());
+    let read = sheet.and_then(|sheet| model_share(state, sheet)).and_then(|facts| facts.last().cloned());
     // First, because the last facts are dropped where there is no room for all.
     let read = read.map(|read| piece(format!("its model read {}", read.text), Role::Faint));
     facts.splice(0..0, read);
@@ -147,7 +151,7 @@ fn asked(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
     let text = record.input.to_string();
     let inside = cut_left(body, 1).1;
     let text = vec![piece(visible::in_text(&text), Role::Faint)];
-    let mut rows = wrapped(&[text], usize::from(inside.width.saturating_sub(1)));
+    let mut rows = wrap_lines(&[text], usize::from(inside.width.saturating_sub(1)));
     let (shown, dots) = (usize::from(inside.height), painter.glyphs().cut);
     if rows.len() > shown {
         rows.truncate(shown);

@@ -6,7 +6,7 @@ use crate::console::state::call_rows::{held_of, items_of, subject, task_of};
 use crate::console::state::calls::RulingFilter;
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::rulings::ruling;
-use crate::console::state::{CallRow, CallState, Layout, cut_top, outcome, short, short_alias, who};
+use crate::console::state::{CallRow, CallState, Layout, actor_name, cut_top, outcome, short, short_alias};
 use crate::console::text::{StyledPiece, column, millis, piece, right, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::pieces::cut;
@@ -112,7 +112,7 @@ fn row(
     let CallColumns { by, tool, task, time, took, result } = CallColumns::of(list);
     let mark = painter.marker(is_selected);
     let number = right(&state.call_name(call.seq), state.alias_columns(NUMBER));
-    let name = who(&call.actor);
+    let name = actor_name(&call.actor);
     // The whole name where it fits, as in the list of tasks.
     let actor = if width(&name) < by { name } else { short(&call.actor, by.saturating_sub(1), dots) };
     let alias = task_of(&state.view, call).map(|task| short_alias(task)).unwrap_or_default();
@@ -134,7 +134,7 @@ fn row(
     );
     let came_of = came_of(painter, row, result);
     let left = usize::from(list).saturating_sub(usize::from(columns(&pieces)) + result);
-    pieces.extend(padded(came_of, (result, left * 2 / 3), dots));
+    pieces.extend(pad(came_of, (result, left * 2 / 3), dots));
     let by = ruling(&state.view, call).filter(|_| state.calls.ruling != RulingFilter::All);
     let by = by.map(|by| by.strip_prefix("nobody was asked: ").unwrap_or(&by).to_owned());
     pieces.extend(by.map(|by| piece(format!("{by}  "), Role::Faint)));
@@ -156,7 +156,7 @@ fn came_of(painter: &Painter<'_>, row: &CallRow<'_>, room: usize) -> Vec<StyledP
     };
     let counts = StateCounts::of(items_of(view, row.call).map(|item| &**item));
     if counts.all > 0 && held_of(view, row.call).is_none() {
-        let mut counted = painter.counted(counts);
+        let mut counted = painter.state_counts(counts);
         counted.iter_mut().take(1).for_each(|first| first.text = first.text.trim_start().to_owned());
         // Items that were never started have no task to count.
         if state == CallState::Failed && counts.failed == 0 {
@@ -172,7 +172,7 @@ fn came_of(painter: &Painter<'_>, row: &CallRow<'_>, room: usize) -> Vec<StyledP
 
 /// Fills up pieces to a column of this width, which ends with a blank. If they are longer, they take up to so much `more`,
 /// end with two blanks, and are cut beyond.
-fn padded(mut pieces: Vec<StyledPiece>, (room, more): (usize, usize), dots: &str) -> Vec<StyledPiece> {
+fn pad(mut pieces: Vec<StyledPiece>, (room, more): (usize, usize), dots: &str) -> Vec<StyledPiece> {
     pieces = cut(&pieces, (room + more).saturating_sub(2).max(room.saturating_sub(1)), dots);
     let taken = usize::from(columns(&pieces));
     let missing = if taken < room { room - taken } else { 2 };

@@ -124,7 +124,7 @@ impl Receipts {
         if column != Column::Calls && sheet.followed != Some((column, at)) {
             sheet.followed = Some((column, at));
             let there = sheet.counterpart(column, at).filter(|_| !sheet.are_linked());
-            there.into_iter().for_each(|there| sheet.text_mut(column.other()).at = there);
+            there.into_iter().for_each(|there| sheet.text_mut(column.opposite()).at = there);
         }
         for column in [Column::Receipt, Column::Envelope] {
             sheet.text_mut(column).settle(usize::from(layout.text(column).height.saturating_sub(1)));

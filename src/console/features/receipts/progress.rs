@@ -44,11 +44,11 @@ pub(super) fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
         let mut row = vec![piece(format!(" {} ", right(&index.to_string(), 2)), Role::Faint)];
         row.extend(match task {
             Some(task) => ran(painter, task),
-            None if index < at => unstarted(painter.glyphs().states[5], "not run", Role::Failed),
-            None => unstarted(painter.glyphs().states[0], "", Role::Faint),
+            None if index < at => unstarted_state(painter.glyphs().states[5], "not run", Role::Failed),
+            None => unstarted_state(painter.glyphs().states[0], "", Role::Faint),
         });
         let role = if index > at { Role::Faint } else { Role::Text };
-        row.push(piece(visible::told(cmd.trim()), role));
+        row.push(piece(visible::masked_line(cmd.trim()), role));
         (row, false)
     });
 }
@@ -59,7 +59,7 @@ fn ran(painter: &mut Painter<'_>, task: &TaskView) -> Vec<StyledPiece> {
     vec![piece(word, shown.role), piece(format!("{}  ", right(&ran, RAN)), Role::Faint)]
 }
 
-fn unstarted(glyph: &'static str, word: &str, role: Role) -> Vec<StyledPiece> {
+fn unstarted_state(glyph: &'static str, word: &str, role: Role) -> Vec<StyledPiece> {
     vec![piece(column(&format!("{glyph} {word}"), STATE + RAN + 2, ""), role)]
 }
 

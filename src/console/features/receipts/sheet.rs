@@ -69,7 +69,7 @@ impl CallSheet {
 
     /// Returns the first row in the other column that corresponds to a row of this column.
     pub fn counterpart(&self, column: Column, row: usize) -> Option<usize> {
-        let (link, other) = (self.counterparts(column, row).next()?, column.other());
+        let (link, other) = (self.counterparts(column, row).next()?, column.opposite());
         self.text(other).document.row_of(link.lines(other).start)
     }
 

@@ -6,7 +6,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Column, HINTED, Mode, Prompt, State, takes_input};
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, columns, joined};
+use crate::console::widgets::{Painter, columns, join_groups};
 
 /// What newcomers should learn first: the action, and what it is good for.
 pub(in crate::console) const HINTS: [(Action, &str); 4] = [
@@ -135,12 +135,12 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
         let shown = |tried: &[Vec<StyledPiece>]| {
             tried.iter().chain([&help]).filter(|group| !group.is_empty()).count()
         };
-        let whole = joined([&tried[..], std::slice::from_ref(&help)].concat(), &gap);
+        let whole = join_groups([&tried[..], std::slice::from_ref(&help)].concat(), &gap);
         if shown(&tried) <= MOST_HINTS && columns(&whole) <= room {
             groups = tried;
         }
     }
-    let whole = joined([groups, vec![help]].concat(), &gap);
+    let whole = join_groups([groups, vec![help]].concat(), &gap);
     if columns(&whole) <= room { whole } else { Vec::new() }
 }
 

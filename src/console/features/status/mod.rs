@@ -106,7 +106,7 @@ fn mode_word(painter: &Painter<'_>) -> String {
             return format!("REPLAY {}", task.unwrap_or_default());
         }
         (KeyContext::Tasks, Mode::Observe) if state.focus.in_pane => {
-            let task = state.selected().map(|task| alias(task));
+            let task = state.selected_task().map(|task| alias(task));
             return format!("PANE {}", task.unwrap_or_default());
         }
         (_, Mode::Observe) if state.setup.recording.is_some() => "RECORDING",
@@ -122,7 +122,7 @@ fn is_searching(painter: &Painter<'_>) -> bool {
 }
 
 /// Describes the result of a search.
-fn searched(search: &LogSearch, dots: &str) -> Vec<StyledPiece> {
+fn search_result(search: &LogSearch, dots: &str) -> Vec<StyledPiece> {
     let what = match (search.outcome, search.query.forward) {
         (SearchOutcome::Asked, _) => "searching",
         (SearchOutcome::At(_), _) => "found",
@@ -149,7 +149,7 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
         return vec![piece(told, Role::Strong)];
     }
     if let Some(search) = state.reading.search.as_ref().filter(|_| is_written || is_searching(painter)) {
-        return searched(search, painter.glyphs().cut);
+        return search_result(search, painter.glyphs().cut);
     }
     if let Some(finding) = state.calls.finding.as_ref().filter(|_| is_finding(painter)) {
         let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, painter.glyphs().cut);
@@ -197,7 +197,7 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
     let types = matches!(&state.focus.mode, Mode::Input(typed) if *typed == task.id);
     let words = piece(turn(task, types), if types { Role::Input } else { Role::Text });
     let lease = task.lease.as_ref().filter(|lease| lease.holder == Actor::Operator);
-    let left = lease.map(|lease| piece(format!("  {}", painter.left(lease.until)), Role::Text));
+    let left = lease.map(|lease| piece(format!("  {}", painter.time_left(lease.until)), Role::Text));
     std::iter::once(words).chain(left).collect()
 }
 

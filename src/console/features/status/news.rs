@@ -40,7 +40,7 @@ pub(super) fn news(painter: &mut Painter<'_>, waiting: usize) -> Vec<StyledPiece
     if let Some((_, until)) = notice {
         painter.wake_at(until);
     }
-    let notice = notice.map(|(notice, _)| told(painter, notice));
+    let notice = notice.map(|(notice, _)| notice_line(painter, notice));
     let waiter = waiter(painter);
     match (waiter, notice) {
         (Some(waiter), notice) => {
@@ -119,10 +119,10 @@ fn waits(
     let (text, says, key) = match waiter {
         WaitingItem::Input(task, waiting) => {
             let text = format!("{} {}{since}", alias(task), needs(waiting));
-            (text, visible::told(title(task)), (Action::Attention, "attention"))
+            (text, visible::masked_line(title(task)), (Action::Attention, "attention"))
         }
         WaitingItem::Question(question) => {
-            let says = visible::told(question.text.trim());
+            let says = visible::masked_line(question.text.trim());
             (questions::title(question), says, (Action::Attention, "answer"))
         }
         WaitingItem::Held(held) => {
@@ -130,7 +130,7 @@ fn waits(
                 1 => "1 call needs".to_owned(),
                 many => format!("{many} calls need"),
             };
-            let cmd = held.commands.first().map(|command| visible::told(command.cmd.trim()));
+            let cmd = held.commands.first().map(|command| visible::masked_line(command.cmd.trim()));
             let text = format!("{count} approval{since}");
             (text, cmd.unwrap_or_default(), (Action::Approvals, "look"))
         }
@@ -141,7 +141,7 @@ fn waits(
     if let WaitingItem::Question(question) = waiter
         && let Some(deadline) = question.deadline
     {
-        row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
+        row.push(piece(format!("  {}", painter.time_left(deadline)), Role::Text));
     }
     row.extend((others > 0).then(|| piece(format!("  +{others} more"), Role::Waiting)));
     // Only the card of a held call says how to decide it.
@@ -159,8 +159,8 @@ fn waits(
 fn quiet(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
     let term = match state.focus.screen {
-        _ if matches!(state.focus.mode, Mode::Input(_)) => painter.explained(Term::Input),
-        Screen::Metrics => painter.explained(Term::Trips),
+        _ if matches!(state.focus.mode, Mode::Input(_)) => painter.explanation(Term::Input),
+        Screen::Metrics => painter.explanation(Term::Trips),
         _ => None,
     };
     if let Some(line) = term {
@@ -177,8 +177,8 @@ fn is_demo(text: &str) -> bool {
     text.starts_with("demo: ")
 }
 
-fn told(painter: &Painter<'_>, notice: &Notice) -> Vec<StyledPiece> {
-    let text = visible::told(&notice.text);
+fn notice_line(painter: &Painter<'_>, notice: &Notice) -> Vec<StyledPiece> {
+    let text = visible::masked_line(&notice.text);
     // Instructions from a demonstration should catch the eye. Anything else was true when it was said: an agent that had
     // disconnected may be back.
     if is_demo(&text) {

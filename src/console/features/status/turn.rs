@@ -1,6 +1,6 @@
 //! What the status line says of the list and of a task: that nothing matches, and whose turn it is to type.
 
-use crate::console::state::{Screen, State, short, who};
+use crate::console::state::{Screen, State, actor_name, short};
 use crate::envelope::Actor;
 use crate::model::TaskView;
 
@@ -10,7 +10,7 @@ const MOST_READER: usize = 12;
 /// Tells whether the text that filters the list on screen leaves nothing of it.
 pub(super) fn lists_nothing(state: &State) -> bool {
     match state.focus.screen {
-        Screen::Tasks => !state.list.filters.text.is_empty() && state.listed().matching == 0,
+        Screen::Tasks => !state.list.filters.text.is_empty() && state.list_rows().matching == 0,
         Screen::Receipts => !state.calls.filter.is_empty() && state.call_rows().is_empty(),
         Screen::Focus | Screen::Metrics | Screen::Program => false,
     }
@@ -22,7 +22,7 @@ pub(super) fn turn(task: &TaskView, types: bool) -> String {
     match &task.lease {
         _ if types && is_agents => format!("you type; {} reads", short(&task.started_by, MOST_READER, "")),
         _ if types => "you type".to_owned(),
-        Some(lease) => format!("turn: {}", who(&lease.holder)),
-        None => format!("turn: {}", who(&task.started_by)),
+        Some(lease) => format!("turn: {}", actor_name(&lease.holder)),
+        None => format!("turn: {}", actor_name(&task.started_by)),
     }
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::delivery::MessageDelivery;
-use crate::console::state::{SIGNALS, State, alias, who};
+use crate::console::state::{SIGNALS, State, actor_name, alias};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
@@ -49,7 +49,7 @@ pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, 
         let grace = painter.state.stop_grace(task);
         rows.push(vec![piece(format!("2  KILL after {grace} to what is still alive"), Role::Text)]);
     }
-    rows.push(vec![piece(told(painter.state, task), Role::Faint)]);
+    rows.push(vec![piece(origin(painter.state, task), Role::Faint)]);
     let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
     let tell = (Action::TellAgent, "with note");
     let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), tell, keep];
@@ -64,16 +64,16 @@ pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, 
     dialog(painter, &title, rows, KeyContext::Stop, &keys);
 }
 
-fn told(state: &State, task: &TaskView) -> String {
+fn origin(state: &State, task: &TaskView) -> String {
     match &task.started_by {
         Actor::Operator => "You started it.".to_owned(),
         Actor::Cli => "A script started it.".to_owned(),
         Actor::Agent(label) => {
             let to = std::slice::from_ref(label);
             let way = MessageDelivery::of(&state.view.snapshot, to, Some(task));
-            format!("{} {}", who(&task.started_by), way.learns())
+            format!("{} {}", actor_name(&task.started_by), way.learns())
         }
-        other => format!("{} started it.", who(other)),
+        other => format!("{} started it.", actor_name(other)),
     }
 }
 
@@ -98,7 +98,7 @@ pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<
     let live: Vec<_> = state.view.all_tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
     let row = |task: &&Arc<TaskView>| {
         let (state, name) = (painter.state(task), column(&alias(task), painter.state.alias_columns(6), dots));
-        let cmd = piece(visible::told(&task.cmd), Role::Text);
+        let cmd = piece(visible::masked_line(&task.cmd), Role::Text);
         vec![piece(format!("{} ", state.glyph), state.role), piece(name, Role::Text), cmd]
     };
     let mut rows: Vec<_> = live.iter().take(6).map(row).collect();

@@ -66,7 +66,7 @@ fn facts(painter: &Painter<'_>, agent: &AgentView) -> Vec<StyledPiece> {
     if counts.all > 0 {
         let noun = if counts.all == 1 { "task" } else { "tasks" };
         row.push(piece(format!("{} {noun}", count(counts.all as u64)), Role::Faint));
-        row.extend(painter.counted(counts));
+        row.extend(painter.state_counts(counts));
         row.push(piece("  ", Role::Text));
     }
     row.extend(agent.mode.as_ref().map(|mode| piece(format!("{}  ", visible::one_line(mode)), Role::Faint)));

@@ -2,7 +2,7 @@
 
 use strum::VariantArray as _;
 
-use crate::console::state::agents::parted;
+use crate::console::state::agents::split_label;
 use crate::console::state::choice::ListForm;
 use crate::console::state::listing::filter::AgentFilter;
 use crate::console::state::listing::rows::{Grouping, Sort};
@@ -103,8 +103,8 @@ fn present(state: &State) -> Vec<AgentFilter> {
     labels.sort_unstable();
     let mut present: Vec<AgentFilter> = Vec::new();
     for label in &labels {
-        let own = parted(label).0;
-        let has_others = labels.iter().any(|other| other != label && parted(other).0 == own);
+        let own = split_label(label).0;
+        let has_others = labels.iter().any(|other| other != label && split_label(other).0 == own);
         let agent = AgentFilter::Agent(own.to_owned());
         if has_others && !present.contains(&agent) {
             present.push(agent);

@@ -1,9 +1,9 @@
 //! The columns of wide list rows, as chosen by the user.
 
 use crate::console::state::ListColumn;
+use crate::console::state::actor_name;
 use crate::console::state::agents::short_name;
 use crate::console::state::listing::headed::HeadedTasks;
-use crate::console::state::who;
 use crate::console::text;
 use crate::console::text::StyledPiece;
 use crate::console::text::column;
@@ -128,7 +128,7 @@ pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView, most: usize
 /// Returns an actor in its colour: the whole name where it fits.
 pub(in crate::console) fn by_actor(painter: &Painter<'_>, actor: &Actor, most: usize) -> StyledPiece {
     let dots = painter.glyphs().cut;
-    let name = who(actor);
+    let name = actor_name(actor);
     let name = painter.state.own_label(&name);
     let name = if text::width(name) <= most { name.to_owned() } else { short_name(name, most, dots) };
     piece(column(&name, most + 1, dots), painter.state.role_of(actor))

@@ -36,9 +36,10 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let (head, _) = cut_top(layout.list, 1);
     let is_narrow = layout.item_rows > 1;
-    let headed = painter.state.listed().headed(painter.state.list.top, &painter.state.view.snapshot.tasks);
+    let headed =
+        painter.state.list_rows().headed_tasks(painter.state.list.top, &painter.state.view.snapshot.tasks);
     if is_narrow {
-        let filter = filtered(painter, layout);
+        let filter = active_filters(painter, layout);
         if filter.is_empty() {
             let shown = position(painter).map_or_else(String::new, |at| format!("   {at}"));
             painter.row(head, 0, &[piece(format!("{TITLE} STATE{shown}"), Role::Faint)]);
@@ -50,7 +51,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let labels = labels(painter, headed, head.width);
         let names = format!("{TITLE}{} {labels}", column("  STATE", STATE, ""));
         let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
-        let filter = match (filtered(painter, layout), position(painter)) {
+        let filter = match (active_filters(painter, layout), position(painter)) {
             (filter, Some(at)) if filter.is_empty() => vec![piece(format!("{at} "), Role::Faint)],
             (filter, _) => filter,
         };
@@ -63,7 +64,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let body = layout.list_body();
     let state = painter.state;
-    let listed = state.listed();
+    let listed = state.list_rows();
     // The place of the first visible row, if its header is out of sight.
     let first = listed.rows.get(state.list.top).and_then(|row| state.task_in(row));
     if let Some(place) = first.and_then(|task| task.place.as_ref()).filter(|_| !state.is_narrowed()) {
@@ -96,7 +97,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
             ListRow::Task { folded, .. } => folded.as_ref(),
         };
         let Some(task) = state.task_in(row) else { return false };
-        let is_selected = state.selected().is_some_and(|selected| selected.id == task.id);
+        let is_selected = state.selected_task().is_some_and(|selected| selected.id == task.id);
         match folded {
             Some(folded) if folded.reason == FoldReason::Short => {
                 short(painter, item, (task, folded), is_selected)
@@ -149,7 +150,7 @@ fn short(
         painter.state.setup.keymap.key(KeyContext::Tasks, Action::Fold).map(|_| piece("+ ", Role::Key)),
     );
     row.push(piece(format!("{} short commands", folded.counts.all), Role::Faint));
-    row.extend(painter.counted(folded.counts));
+    row.extend(painter.state_counts(folded.counts));
     if !is_selected {
         return painter.line(area, 0, &row);
     }
@@ -191,7 +192,7 @@ fn held_batch(painter: &mut Painter<'_>, area: Rect, held: &HeldCall, is_selecte
     let decides: Vec<_> =
         key.into_iter().flat_map(|key| [piece(key, Role::Key), piece(" decides ", Role::Faint)]).collect();
     let noun = if held.commands.len() == 1 { "command" } else { "commands" };
-    let cmds: Vec<_> = held.commands.iter().map(|command| visible::told(command.cmd.trim())).collect();
+    let cmds: Vec<_> = held.commands.iter().map(|command| visible::masked_line(command.cmd.trim())).collect();
     let mut told = vec![
         piece(format!("  {} {noun}  ", held.commands.len()), Role::Waiting),
         piece(cmds.join("; "), Role::Text),
@@ -215,19 +216,19 @@ fn group(painter: &mut Painter<'_>, area: Rect, head: &GroupHead) {
     let mut row = vec![piece(" ", Role::Text), piece(name, role)];
     // Where list items are two rows high, the state of a place gets a row of its own.
     if let GroupKey::Place(place) = &head.of {
-        let standing = place_state::standing(painter, place);
+        let standing = place_state::link_state(painter, place);
         match area.height {
             0 | 1 => row.extend(standing),
             _ => painter.line(area, 1, &standing),
         }
     }
     row.push(piece(format!("  {} {noun}", head.counts.all), Role::Faint));
-    row.extend(painter.counted(head.counts));
+    row.extend(painter.state_counts(head.counts));
     painter.line(area, 0, &row);
 }
 
 /// Returns the active filters, if any, and how to remove them.
-fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<StyledPiece> {
+fn active_filters(painter: &Painter<'_>, layout: &Layout) -> Vec<StyledPiece> {
     let (state, dots) = (painter.state, painter.glyphs().cut);
     let filters = &state.list.filters;
     if filters.is_empty() {
@@ -242,7 +243,7 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<StyledPiece> {
     let text = visible::one_line(&filters.text).into_owned();
     let most = if is_narrow { MOST_TEXT / 3 } else { MOST_TEXT };
     words.extend((!text.is_empty()).then(|| format!("\"{}\"", cut(&text, most, dots))));
-    let matching = state.listed().matching;
+    let matching = state.list_rows().matching;
     let key = state.setup.keymap.key(KeyContext::Tasks, Action::Back).unwrap_or_default();
     vec![
         piece(words.join("  "), Role::Strong),
@@ -284,7 +285,7 @@ fn wide(
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
     let note = painter.note(task);
     let cmd = if batch.is_some() { short_command(task) } else { command(task) };
-    let (x, taken) = described(painter, inside, (x, 0), &told(painter, cmd, batch), note);
+    let (x, taken) = draw_command(painter, inside, (x, 0), &task_text(painter, cmd, batch), note);
     // What differs and the reason follow the command if they fit, but never replace part of it.
     let left = |x: u16| usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
     let changes = changes(task).filter(|changes| left(x) > width(&changes.text));
@@ -313,18 +314,18 @@ fn changes(task: &TaskView) -> Option<StyledPiece> {
 }
 
 /// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.
-fn told(painter: &Painter<'_>, cmd: Vec<StyledPiece>, batch: Option<&FoldedTasks>) -> Vec<StyledPiece> {
+fn task_text(painter: &Painter<'_>, cmd: Vec<StyledPiece>, batch: Option<&FoldedTasks>) -> Vec<StyledPiece> {
     let Some(batch) = batch else { return cmd };
     let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Fold);
     let key = key.map(|_| piece("+", Role::Key));
-    let counts = painter.counted(batch.counts);
+    let counts = painter.state_counts(batch.counts);
     key.into_iter().chain(counts).chain([piece("  ", Role::Text)]).chain(cmd).collect()
 }
 
 /// Writes a command and, at the right, as much of a note as fits: a short one in full, a longer one in the
 /// room the command leaves. The command is never omitted. Returns the column after the command, and the width
 /// of the note.
-fn described(
+fn draw_command(
     painter: &mut Painter<'_>,
     area: Rect,
     at: (u16, u16),
@@ -394,6 +395,6 @@ fn narrow(
     let has_name = painter.state.list.listing.columns.contains(&ListColumn::By);
     let by = if has_name { by(painter, task, by_columns(area.width)) } else { piece("", Role::Faint) };
     let x = painter.row(area, 1, &[piece("   ", Role::Faint), by]);
-    let cmd = told(painter, short_command(task), batch);
-    described(painter, inside, (x, 1), &cmd, note.filter(|_| !told_above));
+    let cmd = task_text(painter, short_command(task), batch);
+    draw_command(painter, inside, (x, 1), &cmd, note.filter(|_| !told_above));
 }

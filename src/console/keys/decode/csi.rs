@@ -25,7 +25,7 @@ pub(super) fn step(held: &[u8]) -> DecodeStep {
     let is_parameter = |byte: &u8| matches!(byte, b' '..=b'?');
     let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return DecodeStep::More };
     match body[at] {
-        letter @ b'@'..=b'~' => DecodeStep::Took(at + 3, decoded(&body[..at], letter)),
+        letter @ b'@'..=b'~' => DecodeStep::Took(at + 3, decode(&body[..at], letter)),
         // Aborted: the next byte begins something else.
         _ => DecodeStep::Took(at + 2, None),
     }
@@ -70,7 +70,7 @@ fn numbers(parameters: &[u8]) -> Vec<Vec<u32>> {
     text.split(';').map(|part| part.split(':').map(|number| number.parse().unwrap_or(0)).collect()).collect()
 }
 
-fn decoded(parameters: &[u8], letter: u8) -> Option<TerminalInput> {
+fn decode(parameters: &[u8], letter: u8) -> Option<TerminalInput> {
     if let Some(rest) = parameters.strip_prefix(b"<") {
         let [button, column, row] = numbers(rest).try_into().ok()?;
         let number = |part: Vec<u32>| u16::try_from(part[0]).ok();
@@ -99,18 +99,19 @@ fn decoded(parameters: &[u8], letter: u8) -> Option<TerminalInput> {
         b'P' | b'Q' | b'R' | b'S' => Key::F(letter - b'P' + 1),
         b'Z' => Key::BackTab,
         b'~' if first == 200 => return Some(TerminalInput::PasteBegins),
-        b'~' if first == 27 => return coded(&[number(2)], numbers.get(1)?).map(TerminalInput::Key),
-        b'~' => numbered(first)?,
+        b'~' if first == 27 => return press_of_code(&[number(2)], numbers.get(1)?).map(TerminalInput::Key),
+        b'~' => key_of_number(first)?,
         b'u' => {
-            return coded(&numbers[0], numbers.get(1).map_or(&[1], Vec::as_slice)).map(TerminalInput::Key);
+            return press_of_code(&numbers[0], numbers.get(1).map_or(&[1], Vec::as_slice))
+                .map(TerminalInput::Key);
         }
         _ => arrow(letter)?,
     };
-    pressed(key, numbers.get(1).map(Vec::as_slice)).map(TerminalInput::Key)
+    key_press(key, numbers.get(1).map(Vec::as_slice)).map(TerminalInput::Key)
 }
 
 /// Builds a key press from a key and its modifiers; `None` if it is a key release.
-fn pressed(key: Key, modifiers: Option<&[u32]>) -> Option<KeyPress> {
+fn key_press(key: Key, modifiers: Option<&[u32]>) -> Option<KeyPress> {
     let modifiers = modifiers.unwrap_or(&[1]);
     let is_let_go = modifiers.get(1) == Some(&3);
     let held = modifiers.first().copied().unwrap_or(1).saturating_sub(1);
@@ -119,7 +120,7 @@ fn pressed(key: Key, modifiers: Option<&[u32]>) -> Option<KeyPress> {
     (!is_let_go).then_some(KeyPress { key, shift, alt: has(2), ctrl: has(4) })
 }
 
-fn numbered(number: u32) -> Option<Key> {
+fn key_of_number(number: u32) -> Option<Key> {
     let function = |from: u32, first: u8| u8::try_from(number - from).ok().map(|by| Key::F(first + by));
     match number {
         1 | 7 => Some(Key::Home),
@@ -139,7 +140,7 @@ fn numbered(number: u32) -> Option<Key> {
 
 /// Builds a key press from a character code: the letter, or its shifted form if Shift is held and the
 /// terminal reports it.
-fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
+fn press_of_code(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
     let with_shift = modifiers.first().is_some_and(|held| held.saturating_sub(1) & 1 != 0);
     let code = codes.get(1).filter(|_| with_shift).copied().filter(|code| *code != 0).unwrap_or(codes[0]);
     let key = match code {
@@ -154,7 +155,7 @@ fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
             Key::Char(if with_shift { c.to_ascii_uppercase() } else { c })
         }
     };
-    let press = pressed(key, Some(modifiers))?;
+    let press = key_press(key, Some(modifiers))?;
     // With Control, a letter is the same key in either case.
     let lower = |key| match key {
         Key::Char(c) => Key::Char(c.to_ascii_lowercase()),

@@ -59,7 +59,7 @@ impl TornSequence {
     }
 
     /// Adds keys that were typed; returns what may still go on.
-    pub(super) fn typed(self, keys: &[u8]) -> Option<Self> {
+    pub(super) fn with_keys(self, keys: &[u8]) -> Option<Self> {
         let bytes = [&self.bytes, keys].concat();
         BEGIN.starts_with(&bytes).then_some(Self { bytes, kind: TornKind::Typed })
     }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::console::state::agents::parted;
+use crate::console::state::agents::split_label;
 use crate::console::state::names::alias;
-use crate::console::state::words::who;
+use crate::console::state::words::actor_name;
 use crate::console::text::finding::FilterWords;
 use crate::envelope::Actor;
 use crate::model::phrases::denied;
@@ -81,7 +81,7 @@ impl AgentFilter {
     pub(in crate::console) fn is_of(&self, actor: &Actor) -> bool {
         let Actor::Agent(label) = actor else { return false };
         match self {
-            Self::Agent(own) => parted(label).0 == own,
+            Self::Agent(own) => split_label(label).0 == own,
             Self::Session(session) => label == session,
         }
     }
@@ -124,7 +124,10 @@ impl Filters {
         let words = FilterWords::smart(&self.text);
         let told = || {
             let cmds = held.commands.iter().map(|command| command.cmd.clone());
-            ["batch to approve".to_owned(), who(&held.actor)].into_iter().chain(cmds).collect::<Vec<_>>()
+            ["batch to approve".to_owned(), actor_name(&held.actor)]
+                .into_iter()
+                .chain(cmds)
+                .collect::<Vec<_>>()
         };
         is_of_state
             && self.place.is_none()
@@ -156,7 +159,7 @@ fn told_of(task: &TaskView) -> String {
         &task.cmd,
         task.name.as_deref().unwrap_or_default(),
         task.description.as_deref().unwrap_or_default(),
-        &who(&task.started_by),
+        &actor_name(&task.started_by),
         &task.workdir.to_string_lossy(),
         task.status.as_str(),
         &task.word(),

@@ -16,7 +16,7 @@ pub(crate) enum HeadedTasks {
 
 impl ListRows {
     /// Returns which tasks the headings above the row at `top` are about.
-    pub(crate) fn headed(&self, top: usize, tasks: &[Arc<TaskView>]) -> HeadedTasks {
+    pub(crate) fn headed_tasks(&self, top: usize, tasks: &[Arc<TaskView>]) -> HeadedTasks {
         let is_over = |row: &ListRow| match row {
             ListRow::Task { at, .. } => tasks.get(*at).map(|task| task.status.is_terminal()),
             ListRow::Agent(_) | ListRow::Head(_) | ListRow::Held(_) | ListRow::Ended => None,

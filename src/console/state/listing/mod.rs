@@ -57,7 +57,7 @@ pub struct ListState {
 impl ListState {
     /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
     /// first.
-    pub(crate) fn listed(
+    pub(crate) fn list_rows(
         &self,
         (snapshot, cleared): (&Arc<Snapshot>, &BTreeSet<TaskId>),
         is_list: bool,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::console::state::agents::parted;
+use crate::console::state::agents::split_label;
 use crate::console::state::listing::agents::at_work;
 use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter::{Filter, Filters};
@@ -251,13 +251,13 @@ fn held_batches(basis: &Basis) -> impl Iterator<Item = ListRow> {
 fn group_of(task: &TaskView, groups: Grouping, agents: &[&str]) -> (usize, String) {
     let name = match (groups, &task.started_by) {
         (Grouping::None, _) => return (0, String::new()),
-        (Grouping::Agent, Actor::Agent(label)) => parted(label).0,
+        (Grouping::Agent, Actor::Agent(label)) => split_label(label).0,
         (Grouping::Session, Actor::Agent(label)) => label,
         (_, Actor::Operator) => return (usize::MAX - 2, "you".to_owned()),
         (_, Actor::Cli) => return (usize::MAX - 1, "scripts".to_owned()),
         (_, Actor::System) => return (usize::MAX, "pilothouse".to_owned()),
     };
-    let is_it = |label: &&str| *label == name || groups == Grouping::Agent && parted(label).0 == name;
+    let is_it = |label: &&str| *label == name || groups == Grouping::Agent && split_label(label).0 == name;
     (agents.iter().position(is_it).unwrap_or(agents.len()), name.to_owned())
 }
 
@@ -269,7 +269,7 @@ fn rank(task: &TaskView, sort: Sort, now: Timestamp) -> (u8, i64, String) {
         Sort::Oldest => (is_over, i64::from(task.number), String::new()),
         Sort::State => (urgency(task), 0, String::new()),
         Sort::Idle => (is_over, last_sign(task).as_millisecond(), String::new()),
-        Sort::Agent => (0, 0, words::who(&task.started_by)),
+        Sort::Agent => (0, 0, words::actor_name(&task.started_by)),
         Sort::Duration => {
             let begun = task.started_at.unwrap_or(task.created_at);
             let ms = match &task.ended {
@@ -354,7 +354,7 @@ fn rows<G: PartialEq>(
             has_live = !is_over;
             if is_folded && is_short(&tasks[at]) {
                 if short.first() == Some(&at) {
-                    rows.push(folded(FoldReason::Short, &short, tasks, basis));
+                    rows.push(folded_row(FoldReason::Short, &short, tasks, basis));
                 }
                 continue;
             }
@@ -363,7 +363,7 @@ fn rows<G: PartialEq>(
                 None => rows.push(ListRow::Task { at, folded: None }),
                 Some(call) if batches.get(&call).and_then(|items| items.first()) == Some(&at) => {
                     let items = batches.get(&call).map(Vec::as_slice).unwrap_or_default();
-                    rows.push(folded(FoldReason::Batch, items, tasks, basis));
+                    rows.push(folded_row(FoldReason::Batch, items, tasks, basis));
                 }
                 Some(_) => {}
             }
@@ -372,7 +372,7 @@ fn rows<G: PartialEq>(
     rows
 }
 
-fn folded(reason: FoldReason, items: &[usize], tasks: &[Arc<TaskView>], basis: &Basis) -> ListRow {
+fn folded_row(reason: FoldReason, items: &[usize], tasks: &[Arc<TaskView>], basis: &Basis) -> ListRow {
     let counts = StateCounts::of(items.iter().map(|at| &*tasks[*at]));
     let at = stands_for(reason, items, tasks, basis.selected.as_ref());
     ListRow::Task { at, folded: Some(FoldedTasks { reason, counts }) }

@@ -56,7 +56,8 @@ impl ModelAnswer {
 
 /// Returns whether a tool is an agent's own shell.
 fn is_shell_tool(name: &str) -> bool {
-    AgentProgram::routed().any(|(_, shell)| shell.trial.is_some_and(|trial| trial.tools.contains(&name)))
+    AgentProgram::routed_programs()
+        .any(|(_, shell)| shell.trial.is_some_and(|trial| trial.tools.contains(&name)))
 }
 
 /// Answers a request. Anything that is not a query to a model is answered with an empty object.

@@ -169,7 +169,7 @@ fn cause(seen: &RoutingEvidence, check: String) -> DoctorFinding {
             (None, None) => Agents.note(check, "not tried"),
         };
     };
-    problem(misled(seen, inside))
+    problem(bypass_cause(seen, inside))
 }
 
 /// Names the shell or the executor that is not there.
@@ -187,7 +187,7 @@ fn missing(seen: &RoutingEvidence) -> Option<(String, String)> {
 }
 
 /// Returns why a command that ran did not become a task here, and what to do about it.
-fn misled(
+fn bypass_cause(
     RoutingEvidence { agent, started_as, shell, .. }: &RoutingEvidence,
     inside: &CommandEnvironment,
 ) -> (String, String) {

@@ -43,7 +43,7 @@ pub(super) async fn prove(host: &dyn Host) -> Vec<DoctorFinding> {
         return vec![Agents.note("shells", found).fix("run it in your own terminal")];
     }
     let mut found = Vec::new();
-    for (agent, shell) in AgentProgram::routed() {
+    for (agent, shell) in AgentProgram::routed_programs() {
         if agent.profile().programs.iter().any(|name| on_path(host, name).is_some()) {
             found.push(prove_one(host, agent, shell, &places, program.clone()).await);
         }
@@ -114,7 +114,7 @@ async fn try_form(
         TrialProgress::Answered(given) => CommandEnvironment::read(given, &mark),
         TrialProgress::Starting | TrialProgress::Told => None,
     };
-    let task = recorded(program, start.places, &mark).await;
+    let task = marked_task(program, start.places, &mark).await;
     Ok(Some(TrialOutcome { form, inside, task, end }))
 }
 
@@ -144,17 +144,17 @@ async fn run(command: PtyCommand, mut watch: TrialWatch) -> TrialEnd {
     tokio::pin!(running);
     // Once its model has the result, it has as long again to end.
     let is_answered = tokio::select! {
-        output = &mut running => return ended(output),
+        output = &mut running => return trial_end(output),
         is_answered = watch.is_answered() => is_answered,
     };
     match tokio::time::timeout(PATIENCE, &mut running).await {
         _ if !is_answered => TrialEnd::Unfinished("it printed nothing".to_owned()),
-        Ok(output) => ended(output),
+        Ok(output) => trial_end(output),
         Err(_) => TrialEnd::Answered,
     }
 }
 
-fn ended(output: std::io::Result<Output>) -> TrialEnd {
+fn trial_end(output: std::io::Result<Output>) -> TrialEnd {
     TrialEnd::Ended(match output {
         Ok(output) => words_of_last_line(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat())),
         Err(error) => format!("it does not start: {error}"),
@@ -162,7 +162,7 @@ fn ended(output: std::io::Result<Output>) -> TrialEnd {
 }
 
 /// Returns the task of this workspace whose command contains the marker.
-async fn recorded(program: &Path, places: &Places, mark: &str) -> Option<String> {
+async fn marked_task(program: &Path, places: &Places, mark: &str) -> Option<String> {
     let mut list = Command::new(program);
     list.args(["task", "list", "--scope", "all", "--output", "json"]);
     list.stdin(Stdio::null()).stderr(Stdio::null()).current_dir(&places.workspace).kill_on_drop(true);

@@ -66,7 +66,7 @@ pub(super) async fn watch_screen(
     mut watch: TrialWatch,
 ) -> TrialEnd {
     let (cols, rows) = SIZE;
-    let size = Size::clamped(cols, rows);
+    let size = Size::nearest(cols, rows);
     let program = match PtyProgram::start(command, size) {
         Ok(program) => program,
         Err(error) => return TrialEnd::Ended(format!("it does not start: {error}")),

@@ -28,12 +28,12 @@ pub(super) async fn discover(inner: Arc<FleetCore>, locks: Locks) {
     loop {
         let locks = locks.clone();
         let running =
-            tokio::task::spawn_blocking(move || RunningRuntime::all(&locks)).await.unwrap_or_default();
+            tokio::task::spawn_blocking(move || RunningRuntime::list(&locks)).await.unwrap_or_default();
         let place =
             |running: RunningRuntime| (PlaceId::from(running.id.as_str()), PlaceReach::Local(running));
         inner.follow_changes(None, running.into_iter().map(place).collect());
         tokio::select! {
-            () = arrivals.changed() => sleep(SETTLING).await,
+            () = arrivals.wait_for_change() => sleep(SETTLING).await,
             Ok(()) = lost.changed() => {}
         }
     }

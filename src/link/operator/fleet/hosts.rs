@@ -24,7 +24,7 @@ pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Resul
         let rest = match listed {
             Ok(listing) => {
                 pause = FIRST;
-                inner.remove(&unreached(&host.name));
+                inner.remove(&host_id(&host.name));
                 let place = |listed: &ListedRuntime| {
                     let reach = FarRuntime::new(&host, &listed.id, &listed.workspace, listed.pid);
                     (PlaceId::from(format!("{}:{}", host.name, listed.id).as_str()), PlaceReach::Far(reach))
@@ -60,14 +60,14 @@ pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Resul
     }
 }
 
-fn unreached(host: &str) -> PlaceId {
+fn host_id(host: &str) -> PlaceId {
     PlaceId::from(format!("host {host}").as_str())
 }
 
 impl FleetCore {
     /// Shows a machine that cannot be reached, unless it has places that already show this.
     fn fail_to_reach(&self, host: &str, why: String) {
-        let (now, id) = (self.clock.now().wall, unreached(host));
+        let (now, id) = (self.clock.now().wall, host_id(host));
         let mut state = self.state();
         if state.places.iter().any(|place| place.reach.is_of(Some(host))) {
             return;

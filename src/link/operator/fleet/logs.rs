@@ -41,7 +41,7 @@ impl Fleet {
 
     async fn copy_piece(&self, task: &TaskView, part: LogPart) -> Result<bool, Error> {
         let folder = task.folder.clone();
-        let from = part.copied(&folder);
+        let from = part.copied_length(&folder);
         let Reply::Log(piece) = self.send(None, Act::Log { part, from }.on(task.id.clone())).await? else {
             return Err(Error::unexpected());
         };

@@ -59,7 +59,12 @@ impl PlaceNotices {
 }
 
 /// Merges the places, in their order.
-pub(super) fn merged(seq: u64, now: Timestamp, places: &[FleetPlace], notices: &PlaceNotices) -> Snapshot {
+pub(super) fn merge_places(
+    seq: u64,
+    now: Timestamp,
+    places: &[FleetPlace],
+    notices: &PlaceNotices,
+) -> Snapshot {
     let parts = || places.iter().map(|place| &place.part);
     let live = || places.iter().filter(|place| place.link.is_live()).map(|place| &*place.snapshot);
     let mut metrics = Metrics::default();
@@ -93,7 +98,7 @@ pub(super) fn merged(seq: u64, now: Timestamp, places: &[FleetPlace], notices: &
         },
         gate: GateView {
             paused: live().filter_map(|snapshot| snapshot.gate.paused).min(),
-            held: held(places),
+            held: held_calls(places),
             allowed: live().fold(0, |sum, snapshot| sum.saturating_add(snapshot.gate.allowed)),
             rules: live().fold(0, |sum, snapshot| sum.saturating_add(snapshot.gate.rules)),
             // Each place counts its own.
@@ -104,7 +109,7 @@ pub(super) fn merged(seq: u64, now: Timestamp, places: &[FleetPlace], notices: &
 }
 
 /// Returns the held calls of all places, the longest-waiting first.
-fn held(places: &[FleetPlace]) -> Vec<HeldCall> {
+fn held_calls(places: &[FleetPlace]) -> Vec<HeldCall> {
     let mut held: Vec<HeldCall> = places.iter().flat_map(|place| place.part.held.iter().cloned()).collect();
     held.sort_by_key(|held| held.since);
     held

@@ -105,7 +105,7 @@ impl Fleet {
 }
 
 impl ConsoleConnection for Fleet {
-    fn connected(&self) -> watch::Receiver<bool> {
+    fn link_state(&self) -> watch::Receiver<bool> {
         self.inner.connected.subscribe()
     }
 

@@ -126,7 +126,7 @@ impl FleetPlace {
     }
 
     /// Restarts as another runtime of the same place: earlier numbers are no longer valid.
-    pub(super) fn succeed(&mut self, slot: Slot, owners: &mut Owners) {
+    pub(super) fn restart(&mut self, slot: Slot, owners: &mut Owners) {
         owners.forget(self.slot());
         self.translation.slot = slot;
         (self.part, self.memories, self.noticed) =
@@ -156,7 +156,7 @@ impl FleetPlace {
             |question| question.id.clone(),
             |question| translation.question(question).filter(|it| is_own(owners.questions.get(&it.id))),
         );
-        let held = snapshot.gate.held.iter().filter_map(|held| translation.held(held));
+        let held = snapshot.gate.held.iter().filter_map(|held| translation.held_call(held));
         // A held call must not name a task that belongs to another place.
         let held = held.map(|held| HeldCall {
             task: held.task.clone().filter(|task| is_own(owners.tasks.get(task))),

@@ -139,10 +139,10 @@ impl FleetState {
         match subject {
             Subject::Task(task) => self.owner(self.owners.tasks.get(task), task.as_str()),
             Subject::Question(question) => self.owner(self.owners.questions.get(question), question.as_str()),
-            Subject::Call(seq) => self.numbered(seq, "call"),
-            Subject::Held(ticket) => self.numbered(ticket, "held call"),
+            Subject::Call(seq) => self.resolve_number(seq, "call"),
+            Subject::Held(ticket) => self.resolve_number(ticket, "held call"),
             Subject::Agent(agent) => {
-                let (name, label) = translate::parted(agent).unwrap_or(("", agent));
+                let (name, label) = translate::split_label(agent).unwrap_or(("", agent));
                 let place = self.places.iter().find(|place| place.translation.name.name == name);
                 let Some(place) = place else {
                     return declined(format_args!("no place has an agent {agent}"));
@@ -150,8 +150,8 @@ impl FleetState {
                 *agent = label.to_owned();
                 Ok(place)
             }
-            Subject::Home => self.place(Slot::default()).map_or_else(|| self.chosen(chosen), Ok),
-            Subject::Runtime | Subject::Gate | Subject::Tasks(_) => self.chosen(chosen),
+            Subject::Home => self.place(Slot::default()).map_or_else(|| self.chosen_place(chosen), Ok),
+            Subject::Runtime | Subject::Gate | Subject::Tasks(_) => self.chosen_place(chosen),
         }
     }
 
@@ -161,13 +161,13 @@ impl FleetState {
     }
 
     /// Finds the place of a number, and replaces the number by that place's own.
-    fn numbered(&self, number: &mut u64, what: &str) -> Result<&FleetPlace, Error> {
+    fn resolve_number(&self, number: &mut u64, what: &str) -> Result<&FleetPlace, Error> {
         let (slot, own) = Slot::of(*number);
         *number = own;
         self.place(slot).map_or_else(|| declined(format_args!("the place of this {what} is gone")), Ok)
     }
 
-    fn chosen(&self, place: Option<&PlaceId>) -> Result<&FleetPlace, Error> {
+    fn chosen_place(&self, place: Option<&PlaceId>) -> Result<&FleetPlace, Error> {
         match (place, &self.places[..]) {
             (Some(id), places) => {
                 let place = places.iter().find(|place| place.id() == id);

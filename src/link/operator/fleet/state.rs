@@ -147,7 +147,7 @@ impl FleetCore {
         let mut state = self.state();
         state.published += 1;
         let now = self.clock.now().wall;
-        let merged = merge::merged(state.published, now, &state.places, &state.notices);
+        let merged = merge::merge_places(state.published, now, &state.places, &state.notices);
         drop(state);
         self.snapshot.send_replace(Arc::new(merged));
     }

@@ -72,7 +72,7 @@ pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Noti
 
 /// Applies the snapshots of an attached place until its link breaks.
 async fn follow(inner: &FleetCore, id: &PlaceId, operator: &RuntimeConnection) {
-    let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
+    let (mut snapshots, mut connected) = (operator.snapshot(), operator.link_state());
     let screens = operator.screens_changed();
     snapshots.mark_changed();
     attach(inner, id, operator);
@@ -107,7 +107,7 @@ pub(super) fn attach(inner: &FleetCore, id: &PlaceId, operator: &RuntimeConnecti
     let Some((place, owners, _)) = state.by_id(id) else { return };
     let is_other = place.attached > 0 && place.snapshot.recording != snapshot.recording;
     if let Some(next) = next.filter(|_| is_other) {
-        place.succeed(next, owners);
+        place.restart(next, owners);
     }
     place.attached += 1;
     (place.link, place.operator) = (PlaceLink::Live, Some(operator.clone()));

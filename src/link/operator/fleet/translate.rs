@@ -86,7 +86,7 @@ impl Translation {
         Some(ProgramView { call, started_by: self.actor(&own.started_by), ..own.clone() })
     }
 
-    pub(super) fn held(&self, own: &HeldCall) -> Option<HeldCall> {
+    pub(super) fn held_call(&self, own: &HeldCall) -> Option<HeldCall> {
         Some(HeldCall {
             ticket: self.slot.number(own.ticket)?,
             call: self.slot.number(own.call)?,
@@ -102,7 +102,7 @@ impl Translation {
 }
 
 /// Splits an agent's label into the name of its place and its label there.
-pub(super) fn parted(label: &str) -> Option<(&str, &str)> {
+pub(super) fn split_label(label: &str) -> Option<(&str, &str)> {
     label.split_once(BETWEEN)
 }
 

@@ -64,7 +64,7 @@ impl BindingFile {
         if matches!(value, Value::List(_) | Value::Record(_)) {
             text.push_str("value: json\n");
         }
-        let _ = write!(text, "\nsource:\n{}\n", fenced(source, "prose"));
+        let _ = write!(text, "\nsource:\n{}\n", add_fence(source, "prose"));
         if let Some(made) = made {
             text.push('\n');
             text.push_str(&render_made(made));
@@ -111,7 +111,7 @@ fn render_made(made: &CommandEnd) -> String {
     let _ = match plain_line(&made.stderr) {
         Some("") => writeln!(text, "stderr: (empty)"),
         Some(line) => writeln!(text, "stderr: {line}"),
-        None => writeln!(text, "stderr:\n{}", fenced(&made.stderr, "")),
+        None => writeln!(text, "stderr:\n{}", add_fence(&made.stderr, "")),
     };
     let flags = [
         ("timed_out", made.timed_out),
@@ -133,7 +133,7 @@ fn plain_line(text: &str) -> Option<&str> {
 }
 
 /// Encloses a text in fences longer than any run of backticks in it.
-fn fenced(text: &str, language: &str) -> String {
+fn add_fence(text: &str, language: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     let feed = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
@@ -164,33 +164,33 @@ impl BindingHeader {
             ("execution_id", id) => self.execution_id = id.parse().ok(),
             ("value", "json") => self.is_json = true,
             ("source", "") => {
-                let (source, rest) = unfenced(rest)?;
+                let (source, rest) = read_fence(rest)?;
                 self.source = source.strip_suffix('\n').unwrap_or(source).to_owned();
                 return Some(rest);
             }
-            ("exit_code", code) => self.made().exit_code = code.parse().ok(),
-            ("stderr", "(empty)") => self.made().stderr = String::new(),
+            ("exit_code", code) => self.command_end().exit_code = code.parse().ok(),
+            ("stderr", "(empty)") => self.command_end().stderr = String::new(),
             ("stderr", "") => {
-                let (stderr, rest) = unfenced(rest)?;
-                self.made().stderr = stderr.to_owned();
+                let (stderr, rest) = read_fence(rest)?;
+                self.command_end().stderr = stderr.to_owned();
                 return Some(rest);
             }
-            ("stderr", line) => self.made().stderr = format!("{line}\n"),
-            ("timed_out", "true") => self.made().timed_out = true,
-            ("stdout_truncated", "true") => self.made().stdout_truncated = true,
-            ("stderr_truncated", "true") => self.made().stderr_truncated = true,
+            ("stderr", line) => self.command_end().stderr = format!("{line}\n"),
+            ("timed_out", "true") => self.command_end().timed_out = true,
+            ("stdout_truncated", "true") => self.command_end().stdout_truncated = true,
+            ("stderr_truncated", "true") => self.command_end().stderr_truncated = true,
             _ => {}
         }
         Some(rest)
     }
 
-    fn made(&mut self) -> &mut CommandEnd {
+    fn command_end(&mut self) -> &mut CommandEnd {
         self.made.get_or_insert_default()
     }
 }
 
 /// Parses the fenced text at the beginning of `text`; returns its contents and what follows.
-fn unfenced(text: &str) -> Option<(&str, &str)> {
+fn read_fence(text: &str) -> Option<(&str, &str)> {
     let (opening, _) = text.split_once('\n')?;
     let fence = &opening[..opening.find(|c| c != '`').unwrap_or(opening.len())];
     let body = text.get(opening.len() + 1..)?;

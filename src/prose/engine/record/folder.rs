@@ -52,7 +52,7 @@ impl RunFolder {
             let path = runs.join(&id);
             match DirBuilder::new().mode(0o700).create(held.path(Path::new(&id))) {
                 Ok(()) => {
-                    let folder = Self::populated(disk.clone(), path, &id, program, source)?;
+                    let folder = Self::populate(disk.clone(), path, &id, program, source)?;
                     return Ok((folder, id));
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -66,7 +66,7 @@ impl RunFolder {
     /// # Errors
     /// When it cannot be created.
     pub fn import(&self, name: &str, run: &str, source: &str) -> Result<Self, RunError> {
-        Self::populated(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
+        Self::populate(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
     }
 
     /// Opens the folder of an earlier run, and writes the last line recorded in its journal if the folder lacks it.
@@ -94,7 +94,7 @@ impl RunFolder {
                 Err(error) if error.kind() == ErrorKind::NotFound => disk.create(&state),
                 opened => opened,
             };
-            LineFile::repaired(&*disk, file?, &state)
+            LineFile::repair(&*disk, file?, &state)
         });
         let (lines, _) = lines.map_err(RunError::io("open", path.join(STATE)))?;
         Ok(Self { path, state: Mutex::new(lines), disk })
@@ -107,7 +107,7 @@ impl RunFolder {
         if there.count() < times { self.note(text) } else { Ok(()) }
     }
 
-    fn populated(
+    fn populate(
         disk: SharedDisk,
         path: PathBuf,
         run: &str,

@@ -21,7 +21,7 @@ pub fn header(run: &str, program: &str) -> String {
 }
 
 /// Returns the line for a completed statement.
-pub fn done(number: &str, name: Option<&str>) -> String {
+pub fn completion(number: &str, name: Option<&str>) -> String {
     match name {
         Some(name) => format!("{number}→ {name} ✓"),
         None => format!("{number}→ ✓"),
@@ -34,7 +34,7 @@ pub fn fork(number: &str, names: &[String]) -> String {
 }
 
 /// Returns the line for the join of branches.
-pub fn joined(number: &str) -> String {
+pub fn join(number: &str) -> String {
     format!("{number}→ ∥done")
 }
 
@@ -51,12 +51,12 @@ pub fn call(number: &str, block: &str, id: u32) -> String {
 }
 
 /// Returns the line for the return from a block call.
-pub fn returned(number: &str, id: u32) -> String {
+pub fn call_end(number: &str, id: u32) -> String {
     format!("{number}→ #{id} done")
 }
 
 /// Returns the line for a failed statement.
-pub fn failed(number: &str, message: &str) -> String {
+pub fn failure(number: &str, message: &str) -> String {
     format!("{number}→ ✗ {}", one_line(message))
 }
 
@@ -81,7 +81,7 @@ pub fn error(at: Timestamp, message: &str) -> String {
 }
 
 /// Returns the line for resuming an interrupted program. (Not in the language's specification.)
-pub fn resumed(at: Timestamp) -> String {
+pub fn resumption(at: Timestamp) -> String {
     format!("---resumed {at:.0}")
 }
 
@@ -111,17 +111,17 @@ mod tests {
     fn lines_read_as_the_language_says() {
         // docs/prose-rules.md#rule-32: what is counted, and how branches are lettered.
         assert_eq!(header("20260115-143052-a7b3c9", "x.prose"), "# run:20260115-143052-a7b3c9 x.prose\n\n");
-        assert_eq!(done("1", Some("research")), "1→ research ✓");
-        assert_eq!(done("5", None), "5→ ✓");
+        assert_eq!(completion("1", Some("research")), "1→ research ✓");
+        assert_eq!(completion("5", None), "5→ ✓");
         assert_eq!(fork("2", &["a".into(), "b".into()]), "2→ ∥start a,b");
-        assert_eq!(joined("2"), "2→ ∥done");
+        assert_eq!(join("2"), "2→ ∥done");
         assert_eq!(pass("3", 2, Some(5), None), "3→ loop:2/5");
         assert_eq!(pass("3", 3, None, Some("**done**")), "3→ loop:3/- exit(**done**)");
         assert_eq!(
-            (call("4", "process", 43), returned("4", 43)),
+            (call("4", "process", 43), call_end("4", 43)),
             ("4→ block:process#43".into(), "4→ #43 done".into())
         );
-        assert_eq!(failed("5", "exit code 7:\n why"), "5→ ✗ exit code 7: why");
+        assert_eq!(failure("5", "exit code 7:\n why"), "5→ ✗ exit code 7: why");
         let at: Timestamp = "2026-01-15T14:35:22.9Z".parse().expect("a time");
         assert_eq!(end(at), "---end 2026-01-15T14:35:22Z");
         assert_eq!(error(at, "timeout"), "---error 2026-01-15T14:35:22Z timeout");

@@ -44,7 +44,7 @@ pub(super) fn answerable(
     policy: &AnswerPolicy,
     allow_unenforced: bool,
 ) -> Result<(), RunError> {
-    let path = runtime.inherited("PATH").unwrap_or_default();
+    let path = runtime.inherited_variable("PATH").unwrap_or_default();
     let mut unenforced: Vec<String> = Vec::new();
     for (program, possible) in questions(loaded, ExecPolicy::Allow) {
         let Answerer::Command(words) = answerer(&policy.sessions, &possible) else { continue };
@@ -62,8 +62,8 @@ pub(super) fn answerable(
         let of = SessionParameters { permissions: &agent, ..SessionParameters::default() };
         let file = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
         let name = possible.name.as_deref().unwrap_or_default();
-        let by = Answerer::Command(words.clone()).called();
-        let lines = preset::started(words, of).unenforced.into_iter();
+        let by = Answerer::Command(words.clone()).display_name();
+        let lines = preset::start_command(words, of).unenforced.into_iter();
         unenforced.extend(lines.map(|one| format!("  {file}: agent {name}: {one} ({by})")));
     }
     unenforced.dedup();

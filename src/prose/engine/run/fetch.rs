@@ -9,7 +9,7 @@ use serde_json::json;
 use super::aside::aside;
 use super::registry::Registry;
 use super::request::RunRequest;
-use crate::config::quoted;
+use crate::config::quote;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
 use crate::model::Leftovers;
@@ -79,7 +79,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
     let cmd = format!(
         "curl -fsSL --proto '=https' --proto-redir '=https' --max-redirs 5 --max-time {} --max-filesize {most} -- {}",
         TIMEOUT.as_secs(),
-        quoted(url)
+        quote(url)
     );
     let request = ExecRequest {
         actor: by.clone(),

@@ -65,10 +65,10 @@ impl ProgramLoader<'_> {
         open.push(real);
         let (mut uses, mut imports) = (HashMap::new(), Imports::new());
         for used in &parse(&source, profile).program.uses {
-            let file = self.used(path, used, source.line_of(used.span.start()))?;
+            let file = self.used_file(path, used, source.line_of(used.span.start()))?;
             let library = self.one(&file, &read(&file)?, names, open)?;
             imports.insert(used.path.value.clone(), Ok(Contract::of(&library.program)));
-            if let Some(called) = used.called() {
+            if let Some(called) = used.name() {
                 let library = Library { name: folder_name(&file, names), ..library };
                 uses.insert(called.to_owned(), Arc::new(library));
             }
@@ -89,7 +89,7 @@ impl ProgramLoader<'_> {
     }
 
     /// Returns the file of a program that the one at `path` uses.
-    fn used(&self, path: &Path, used: &Use, line: usize) -> Result<PathBuf, RunError> {
+    fn used_file(&self, path: &Path, used: &Use, line: usize) -> Result<PathBuf, RunError> {
         let found = match &used.from {
             UsePath::File(file) => FoundProgram::Here(path.parent().unwrap_or(Path::new(".")).join(file)),
             other => self.registry.find(other)?,

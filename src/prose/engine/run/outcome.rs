@@ -72,7 +72,7 @@ impl RunOutcome {
     pub fn text(&self) -> String {
         let mut text = self.summary();
         for (name, value) in &self.outputs {
-            text.push_str(&format!("\n\n{name}:\n{}", value.inserted()));
+            text.push_str(&format!("\n\n{name}:\n{}", value.inline_text()));
         }
         if self.sessions > 0 {
             let noun = if self.sessions == 1 { "session" } else { "sessions" };

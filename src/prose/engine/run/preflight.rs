@@ -65,7 +65,7 @@ pub(super) fn preflight(
     let open: Vec<String> = questions(loaded, policy.exec)
         .into_iter()
         .filter(|(_, possible)| !is_answered(possible))
-        .map(|(program, possible)| described(&program, &possible))
+        .map(|(program, possible)| describe(&program, &possible))
         .collect();
     if open.is_empty() { Ok(()) } else { Err(RunError::NobodyAnswers { report: open.join("\n") }) }
 }
@@ -90,7 +90,7 @@ pub(super) fn again(
     Err(RunError::KnownFailure { run, line, what: what.trim_end().to_owned() })
 }
 
-fn described(program: &str, possible: &PossibleQuestion) -> String {
+fn describe(program: &str, possible: &PossibleQuestion) -> String {
     let name = possible.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let file = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let text = crate::envelope::one_line(&possible.text, 80);

@@ -125,7 +125,7 @@ impl ProgramRun {
             program: program.clone(),
             cwd: request.cwd.clone(),
             shell: shell.clone(),
-            inputs: inputs.iter().map(|(name, value)| (name.clone(), recorded(name, value))).collect(),
+            inputs: inputs.iter().map(|(name, value)| (name.clone(), recorded_value(name, value))).collect(),
             exec: policy.exec,
             sessions: typed,
             allow_unenforced,
@@ -135,7 +135,7 @@ impl ProgramRun {
         let (journal, folder, RunHeader { run: id, cwd, .. }) = aside(move || {
             if let Some(ResumedRun { journal, folder, first, .. }) = resumed {
                 journal.write(&RunRow::Resumed { at })?;
-                folder.note(&state::resumed(at))?;
+                folder.note(&state::resumption(at))?;
                 return Ok((journal, folder, first));
             }
             let name = first.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -176,7 +176,7 @@ impl ProgramRun {
             events,
             kept: Mutex::default(),
         };
-        let home = runtime.inherited("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = runtime.inherited_variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let vm = Vm::new(world, journal, policy, progress, id.clone(), home);
         let folder = Arc::new(folder);
         let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
@@ -249,7 +249,7 @@ impl ProgramRun {
 
     /// Waits for a change of the view and publishes it, then waits for the minimum interval.
     async fn publish(&self) {
-        self.vm.progress.changed().await;
+        self.vm.progress.wait_for_change().await;
         self.runtime.show_program(self.vm.progress.view());
         tokio::time::sleep(PUBLISH_EVERY).await;
     }
@@ -283,7 +283,7 @@ impl ProgramRun {
         };
         let message = outcome.message.clone().filter(|_| outcome.how != RunEnd::Completed);
         let error = message.map(|message| ProgramError { line: outcome.line.unwrap_or(1), message });
-        self.vm.progress.ended(state, error, at);
+        self.vm.progress.record_end(state, error, at);
         self.runtime.show_program(self.vm.progress.view());
         let envelope = Envelope::success(PROGRAM_CALL, &outcome.summary(), outcome);
         self.runtime.end_stream(self.call, &envelope, &outcome.text());
@@ -296,13 +296,13 @@ impl Drop for ProgramRun {
             return;
         }
         // Nobody waits for it any more. Its journal has no end row, so it can be resumed.
-        self.vm.progress.ended(RunState::Interrupted, None, self.vm.effects.now());
+        self.vm.progress.record_end(RunState::Interrupted, None, self.vm.effects.now());
         self.runtime.show_program(self.vm.progress.view());
         self.runtime.abandon_call(self.call);
     }
 }
 
 /// Returns the value of an input as it is recorded: none of it if its name says that it is a secret.
-fn recorded(name: &str, value: &str) -> String {
+fn recorded_value(name: &str, value: &str) -> String {
     if names_secret(name) { MASKED.to_owned() } else { value.to_owned() }
 }

@@ -99,7 +99,7 @@ impl Registry {
         let Some(locked) = self.locked.iter().find(|locked| locked.url == url) else {
             return Ok(FoundProgram::At(url));
         };
-        let path = self.stored(&locked.sha256);
+        let path = self.stored_path(&locked.sha256);
         if !path.is_file() {
             return Ok(FoundProgram::At(url));
         }
@@ -124,7 +124,7 @@ impl Registry {
             Some(_) => {}
             None => self.locked.push(LockedProgram { url: url.to_owned(), sha256: sha256.clone() }),
         }
-        let stored = self.stored(&sha256);
+        let stored = self.stored_path(&sha256);
         let folder = make(stored.parent().unwrap_or(&stored))?;
         let name = Path::new(stored.file_name().unwrap_or_default());
         replace_file(&**disk, &folder.path(name), text.as_bytes()).map_err(RunError::io("write", &stored))?;
@@ -137,7 +137,7 @@ impl Registry {
         replace_file(&**disk, &path, text.as_bytes()).map_err(RunError::io("write", &path))
     }
 
-    fn stored(&self, sha256: &str) -> PathBuf {
+    fn stored_path(&self, sha256: &str) -> PathBuf {
         self.workspace.join(PROJECT).join(STORE).join(format!("{}.prose", sha256.to_ascii_lowercase()))
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct RuntimeEffects {
 impl RuntimeEffects {
     /// Ends the tasks that commands left running; returns descriptions of them.
     pub(super) async fn clear(&self) -> Vec<String> {
-        let kept = std::mem::take(&mut *self.kept());
+        let kept = std::mem::take(&mut *self.kept_tasks());
         let mut named = Vec::new();
         for id in kept {
             let Some(task) = self.runtime.task(&id).filter(|task| !task.status.is_terminal()) else {
@@ -58,7 +58,7 @@ impl RuntimeEffects {
         named
     }
 
-    pub(super) fn kept(&self) -> std::sync::MutexGuard<'_, Vec<TaskId>> {
+    pub(super) fn kept_tasks(&self) -> std::sync::MutexGuard<'_, Vec<TaskId>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -68,7 +68,7 @@ impl RuntimeEffects {
         let _ = self.runtime.wait(id, Until::Terminal, STEP_GRACE + GONE).await;
     }
 
-    async fn ended(&self, outcome: ExecOutcome, kept: usize) -> Result<CommandResult, NoEffect> {
+    async fn command_result(&self, outcome: ExecOutcome, kept: usize) -> Result<CommandResult, NoEffect> {
         let task = match outcome {
             ExecOutcome::Completed(task) => task,
             ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
@@ -82,7 +82,7 @@ impl RuntimeEffects {
                 self.runtime.task(&task.id).unwrap_or(task)
             }
             ExecOutcome::Promoted(task) => {
-                self.kept().push(task.id.clone());
+                self.kept_tasks().push(task.id.clone());
                 task
             }
         };
@@ -171,11 +171,11 @@ impl Effects for RuntimeEffects {
         };
         guard.id = None;
         match outcome {
-            Ok(outcome) => self.ended(outcome, kept).await,
+            Ok(outcome) => self.command_result(outcome, kept).await,
             Err(Error::ShuttingDown) => Err(NoEffect::Cancelled),
             Err(Error::StartUnknown(task)) => {
                 let unknown = Some(Error::StartUnknown(task.clone()).to_string());
-                let ran = self.ended(ExecOutcome::Completed(task), kept).await?;
+                let ran = self.command_result(ExecOutcome::Completed(task), kept).await?;
                 Ok(CommandResult { exit_code: UNKNOWN, unknown, ..ran })
             }
             Err(error) => Ok(not_started(&error, &shown)),
@@ -223,7 +223,7 @@ impl Drop for CommandGuard<'_> {
 impl Drop for RuntimeEffects {
     /// Ends the tasks that are still running if the run is dropped before its end.
     fn drop(&mut self) {
-        for id in std::mem::take(&mut *self.kept()) {
+        for id in std::mem::take(&mut *self.kept_tasks()) {
             self.runtime.abandon(&id, &Actor::System);
         }
     }

@@ -5,5 +5,5 @@ pub mod preset;
 pub mod reply;
 
 pub use self::brief::{Brief, BriefAgent, ContextValue};
-pub use self::preset::{SessionCommand, SessionParameters, commanded};
+pub use self::preset::{SessionCommand, SessionParameters, full_command};
 pub use self::reply::reply;

@@ -1,7 +1,7 @@
 //! Presets: the programs known to answer sessions, and how to start each.
 
 use crate::agents::{AgentProgram, PermissionLine, Permissions, SessionPreset};
-use crate::config::quoted;
+use crate::config::quote;
 
 /// The variable that contains the path of the task file.
 pub const TASK: &str = "PILOTHOUSE_SESSION_TASK";
@@ -35,7 +35,7 @@ pub struct SessionCommand {
 }
 
 /// Returns what is known about the program of a command, by its file name.
-pub(super) fn known(words: &[String]) -> Option<&'static SessionPreset> {
+pub(super) fn find_preset(words: &[String]) -> Option<&'static SessionPreset> {
     let program = words.first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     let known = AgentProgram::ALL.iter().find(|agent| agent.profile().programs.contains(&name))?;
@@ -43,8 +43,8 @@ pub(super) fn known(words: &[String]) -> Option<&'static SessionPreset> {
 }
 
 /// Returns a command, with the default arguments if only its program is named.
-pub fn commanded(words: &[String]) -> Vec<String> {
-    match (known(words), words) {
+pub fn full_command(words: &[String]) -> Vec<String> {
+    match (find_preset(words), words) {
         (Some(preset), [program]) => {
             let usual = preset.arguments.iter().map(|word| (*word).to_owned());
             std::iter::once(program.clone()).chain(usual).collect()
@@ -64,10 +64,10 @@ pub(super) fn prints_json(words: &[String]) -> bool {
 }
 
 /// Returns how to start a command for a session.
-pub fn started(words: &[String], of: SessionParameters<'_>) -> SessionCommand {
-    let mut words = commanded(words);
-    let preset = known(&words);
-    let enforced = Permissions(of.permissions).enforced(preset);
+pub fn start_command(words: &[String], of: SessionParameters<'_>) -> SessionCommand {
+    let mut words = full_command(words);
+    let preset = find_preset(&words);
+    let enforced = Permissions(of.permissions).enforcement(preset);
     let has =
         |flags: &[&str]| words.iter().any(|word| flags.contains(&word.split('=').next().unwrap_or(word)));
     let model = of.model.filter(|_| preset.is_some_and(|preset| preset.takes_models) && !has(&["--model"]));
@@ -77,7 +77,7 @@ pub fn started(words: &[String], of: SessionParameters<'_>) -> SessionCommand {
         let (before, after) = preset.resume;
         words.extend([before, &[session], after].concat().into_iter().map(str::to_owned));
     }
-    let mut line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let mut line = words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
     if enforced.policy.is_some() {
         line.push_str(&format!(" --policy \"${POLICY}\""));
     }
@@ -100,7 +100,7 @@ mod tests {
 
     fn line(words: &[&str], of: SessionParameters<'_>) -> String {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        started(&words, of).line
+        start_command(&words, of).line
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::preset::{known, prints_json};
+use super::preset::{find_preset, prints_json};
 use crate::agents::{ReadReply, SessionReply, no_json};
 
 /// The maximum length of an answer, in bytes.
@@ -15,9 +15,9 @@ pub const MOST_BYTES: usize = 1 << 20;
 /// # Errors
 /// Why it is not an answer, along with what is known about the session.
 pub fn reply(words: &[String], member: &str, printed: &str) -> ReadReply {
-    let read = match known(words) {
+    let read = match find_preset(words) {
         Some(preset) if prints_json(words) => (preset.reply)(printed),
-        None if !member.is_empty() => named(member, printed),
+        None if !member.is_empty() => read_member(member, printed),
         _ => Ok(SessionReply { text: printed.to_owned(), ..SessionReply::default() }),
     }?;
     let reply = SessionReply { text: read.text.trim_end().to_owned(), ..read };
@@ -31,7 +31,7 @@ pub fn reply(words: &[String], member: &str, printed: &str) -> ReadReply {
     }
 }
 
-fn named(member: &str, printed: &str) -> ReadReply {
+fn read_member(member: &str, printed: &str) -> ReadReply {
     let last = || printed.trim_end().lines().next_back().and_then(|line| serde_json::from_str(line).ok());
     let whole: Value = serde_json::from_str(printed).ok().or_else(last).ok_or_else(no_json)?;
     let found = member.split('.').try_fold(&whole, |value, part| value.get(part));

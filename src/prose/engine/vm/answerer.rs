@@ -12,7 +12,7 @@ use crate::config::Answerer;
 use crate::envelope::mask;
 use crate::model::ExpectedAnswerer;
 use crate::prose::engine::record::command_result::CAPTURED_CHARS;
-use crate::prose::engine::session::{self, Brief, ContextValue, commanded};
+use crate::prose::engine::session::{self, Brief, ContextValue, full_command};
 use crate::prose::syntax::ast::{AgentDefinition, Permission, Rule, SessionModel, Text};
 
 impl<E: Effects> Vm<E> {
@@ -42,7 +42,7 @@ impl<E: Effects> Vm<E> {
         query.is_for_agents = matches!(by, Answerer::Mcp(_));
         query.work = None;
         query.asking.expected = Some(ExpectedAnswerer {
-            by: if query.is_for_agents { by.called() } else { self.somebody() },
+            by: if query.is_for_agents { by.display_name() } else { self.somebody() },
             task: None,
             agent: agent.name.clone(),
             model: agent.model.clone(),
@@ -51,7 +51,7 @@ impl<E: Effects> Vm<E> {
         });
         if let Answerer::Command(words) = by {
             query.work = Some(Box::new(SessionWork {
-                words: commanded(words),
+                words: full_command(words),
                 brief,
                 timeout: timeout.unwrap_or(settings.timeout),
                 memory: None,
@@ -67,7 +67,7 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Returns the description of an agent for its answerer; `prompt` is already interpolated.
-pub(super) fn told(
+pub(super) fn brief_agent(
     agent: Option<&AgentDefinition>,
     model: Option<SessionModel>,
     prompt: Option<String>,
@@ -97,11 +97,11 @@ pub fn permissions(of: &[Permission]) -> Vec<PermissionLine> {
 }
 
 fn texts(all: &[Text]) -> Vec<String> {
-    all.iter().map(|text| text.shown().into_owned()).collect()
+    all.iter().map(|text| text.display_text().into_owned()).collect()
 }
 
 /// Returns a value in the form in which a session's command gets it: in full.
-pub(super) fn given(name: &str, bound: &BoundValue) -> ContextValue {
+pub(super) fn context_value(name: &str, bound: &BoundValue) -> ContextValue {
     let made = bound.made.as_ref();
     let exit = made.and_then(|made| made.exit_code).map(|code| format!("exit code {code}"));
     let out = made.filter(|made| made.timed_out).map(|_| "timed out".to_owned());

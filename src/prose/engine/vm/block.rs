@@ -54,7 +54,7 @@ impl<E: Effects> Vm<E> {
             Err(Halt::Return(value)) => value,
             Err(other) => return Err(other),
         };
-        self.mark(frame, line, state::returned(&frame.number, id)).await?;
+        self.mark(frame, line, state::call_end(&frame.number, id)).await?;
         Ok(value)
     }
 

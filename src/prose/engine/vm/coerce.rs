@@ -24,7 +24,7 @@ pub(super) fn verdict(value: &Value) -> Option<bool> {
 pub(super) fn compare(left: &Value, by: Comparison, right: &Value) -> Option<bool> {
     let order = match (left.number(), right.number()) {
         (Some(left), Some(right)) => left.cmp(&right),
-        _ => ordered(left, by, right)?,
+        _ => ordering(left, by, right)?,
     };
     Some(match by {
         Comparison::Equal => order.is_eq(),
@@ -36,10 +36,10 @@ pub(super) fn compare(left: &Value, by: Comparison, right: &Value) -> Option<boo
     })
 }
 
-fn ordered(left: &Value, by: Comparison, right: &Value) -> Option<Ordering> {
+fn ordering(left: &Value, by: Comparison, right: &Value) -> Option<Ordering> {
     let is_plain = |value: &Value| matches!(value, Value::Text(_) | Value::Number(_) | Value::Nothing);
     if is_plain(left) && is_plain(right) {
-        return Some(left.inserted().cmp(&right.inserted()));
+        return Some(left.inline_text().cmp(&right.inline_text()));
     }
     let asks_for_same = matches!(by, Comparison::Equal | Comparison::NotEqual);
     asks_for_same.then(|| if left == right { Ordering::Equal } else { Ordering::Less })
@@ -62,7 +62,7 @@ pub(super) fn sum(left: &Value, sign: Sign, right: &Value) -> Option<Value> {
             Some(Value::list(left.iter().cloned().chain([other.clone()]).collect()))
         }
         (Value::Text(_) | Value::Number(_), Sign::Plus, Value::Text(_) | Value::Number(_)) => {
-            Some(Value::text(left.inserted() + &right.inserted()))
+            Some(Value::text(left.inline_text() + &right.inline_text()))
         }
         _ => None,
     }

@@ -17,7 +17,7 @@ use crate::prose::engine::record::journal::ProgramKey;
 
 impl<E: Effects> Vm<E> {
     /// Returns once a command may run, asking for approval if the policy requires it.
-    pub(super) async fn allowed(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Flow<()> {
+    pub(super) async fn require_approval(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Flow<()> {
         let asked = format!("allow:{}", hash(&command.text, &command.cwd));
         match self.policy.exec {
             ExecPolicy::Allow => Ok(()),
@@ -57,7 +57,7 @@ impl<E: Effects> Vm<E> {
 }
 
 fn verdict(decided: RecordedDecision, line: u32, key: &ProgramKey) -> Flow<()> {
-    let no = |by: &Principal, note: Option<&str>| Err(ThrownError::denied(line, by, note).at(key).into());
+    let no = |by: &Principal, note: Option<&str>| Err(ThrownError::denial(line, by, note).at(key).into());
     match decided {
         RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),
         RecordedDecision::Answered(RecordedAnswer { principal, note, .. }) => no(&principal, note.as_deref()),

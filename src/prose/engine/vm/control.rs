@@ -27,7 +27,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `for`: an iteration for each element.
-    pub(super) async fn each(&self, frame: &VmFrame, each: &For) -> Flow {
+    pub(super) async fn run_for(&self, frame: &VmFrame, each: &For) -> Flow {
         let line = frame.line(each.span);
         let collection = self.value(&frame.at("in"), &each.collection).await?.value;
         let elements = collection
@@ -53,7 +53,7 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `loop`: evaluates the condition before each iteration (docs/prose-rules.md#rule-20), and never
     /// continues without an answer.
-    pub(super) async fn unbounded(&self, frame: &VmFrame, unbounded: &Loop) -> Flow {
+    pub(super) async fn run_loop(&self, frame: &VmFrame, unbounded: &Loop) -> Flow {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
         let mut last = Evaluation::default();
@@ -147,7 +147,7 @@ impl<E: Effects> Vm<E> {
         Box::pin(async move {
             match condition {
                 Condition::Judged(text) => {
-                    let text_in_full = self.filled(frame, text)?.trim().to_owned();
+                    let text_in_full = self.fill(frame, text)?.trim().to_owned();
                     self.ask_yes_no(frame, frame.site(text.span), text_in_full, follows).await
                 }
                 Condition::Opaque(words) => {
@@ -212,8 +212,8 @@ impl<E: Effects> Vm<E> {
     /// Executes `choice`: the option that is picked.
     pub(super) async fn choice(&self, frame: &VmFrame, choice: &ChoiceExpr) -> Flow {
         let labels: Flow<Vec<String>> =
-            choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
-        let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
+            choice.options.iter().map(|option| self.fill(frame, &option.label)).collect();
+        let text = self.fill(frame, &choice.criteria)?.trim().to_owned();
         let chosen = self.ask_choice(frame, frame.site(choice.criteria.span), text, labels?).await?;
         match choice.options.get(chosen) {
             Some(option) => self.body(&frame.at(format!("option{chosen}")), &option.body).await,

@@ -56,7 +56,7 @@ impl ThrownError {
     }
 
     /// Returns the error of a command that was denied.
-    pub fn denied(line: u32, by: &Principal, note: Option<&str>) -> Self {
+    pub fn denial(line: u32, by: &Principal, note: Option<&str>) -> Self {
         let who = match by {
             Principal::File => "the answers file".to_owned(),
             Principal::Actor(actor) => format!("the {actor}"),

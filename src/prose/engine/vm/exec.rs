@@ -80,7 +80,7 @@ impl<E: Effects> Vm<E> {
     async fn run_command(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Flow<CommandResult> {
         let FilledCommand { exec, site: Site { span, line }, text, cwd } = command;
         let (lines, line) = (frame.module.lines(*span), *line);
-        self.allowed(frame, command).await?;
+        self.require_approval(frame, command).await?;
         let permit = tokio::select! {
             permit = self.permits.acquire() => permit,
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
@@ -102,12 +102,12 @@ impl<E: Effects> Vm<E> {
         self.tell(frame, "exec", line, text.clone()).await;
         let ran = self.effects.exec(order, &frame.cancel).await;
         drop(permit);
-        self.journal.settled(&begun).await?;
+        self.journal.wait_for_sync(&begun).await?;
         match ran {
             Ok(ran) => {
                 self.journal.write(&RunRow::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
                 if frame.module.is_main {
-                    self.progress.exited(lines, ran.exit_code);
+                    self.progress.record_exit(lines, ran.exit_code);
                 }
                 let detail = (ran.exit_code != 0).then(|| last_lines(&ran.stderr));
                 self.tell_end(frame, "ran", line, summary(&ran), Some(ran.exit_code == 0), detail).await;
@@ -118,7 +118,7 @@ impl<E: Effects> Vm<E> {
             // A denial by a person is not a failure of the command: no on-fail ignores it
             // (docs/prose-rules.md#rule-35).
             Err(NoEffect::Refused(note)) => {
-                let thrown = ThrownError::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                let thrown = ThrownError::denial(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
             }
         }
@@ -151,13 +151,13 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns a text with its variables interpolated.
-    pub(super) fn filled(&self, frame: &VmFrame, text: &Text) -> Flow<String> {
+    pub(super) fn fill(&self, frame: &VmFrame, text: &Text) -> Flow<String> {
         self.filled_at(frame, text, frame.line(text.span))
     }
 
     fn filled_at(&self, frame: &VmFrame, text: &Text, line: u32) -> Flow<String> {
-        text.filled(|name| match frame.scope.find(name.as_str()) {
-            Ok(bound) => Ok(bound.value.inserted()),
+        text.fill(|name| match frame.scope.find(name.as_str()) {
+            Ok(bound) => Ok(bound.value.inline_text()),
             Err(missing) if is_literal(frame, text, missing) => Ok(format!("{{{}}}", name.as_str())),
             Err(missing) => Err(absent(name.as_str(), missing, line).into()),
         })

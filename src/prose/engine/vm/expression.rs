@@ -13,9 +13,9 @@ impl<E: Effects> Vm<E> {
     pub(super) fn value<'a>(&'a self, frame: &'a VmFrame, expr: &'a Expr) -> Walk<'a> {
         Box::pin(async move {
             match expr {
-                Expr::Text(text) => Ok(Value::text(self.filled(frame, text)?).into()),
+                Expr::Text(text) => Ok(Value::text(self.fill(frame, text)?).into()),
                 Expr::Number(number) => Ok(Value::Number(number.value).into()),
-                Expr::Name(name) => self.named(frame, name),
+                Expr::Name(name) => self.look_up(frame, name),
                 Expr::Property(property) => self.property(frame, property).await,
                 Expr::List(list) => {
                     let mut values = Vec::with_capacity(list.value.len());
@@ -33,8 +33,8 @@ impl<E: Effects> Vm<E> {
                 Expr::Call(call) => self.call(frame, call).await,
                 Expr::Parallel(parallel) => self.parallel(frame, parallel).await,
                 Expr::Repeat(repeat) => self.repeat(frame, repeat).await,
-                Expr::For(each) => self.each(frame, each).await,
-                Expr::Loop(unbounded) => self.unbounded(frame, unbounded).await,
+                Expr::For(each) => self.run_for(frame, each).await,
+                Expr::Loop(unbounded) => self.run_loop(frame, unbounded).await,
                 Expr::Try(attempt) => self.attempt_body(frame, attempt).await,
                 Expr::Choice(choice) => self.choice(frame, choice).await,
                 Expr::If(decision) => self.decision(frame, decision).await,
@@ -46,7 +46,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    fn named(&self, frame: &VmFrame, name: &Name) -> Flow {
+    fn look_up(&self, frame: &VmFrame, name: &Name) -> Flow {
         match frame.scope.find(name.as_str()) {
             // How a value was created is a property of the name bound to it.
             Ok(bound) => Ok(bound.value.clone().into()),
@@ -55,7 +55,7 @@ impl<E: Effects> Vm<E> {
     }
 
     async fn property(&self, frame: &VmFrame, property: &Property) -> Flow {
-        let mut value = self.named(frame, &property.of)?.value;
+        let mut value = self.look_up(frame, &property.of)?.value;
         for name in &property.path {
             match value.field(name.as_str()) {
                 Some(field) => value = field,
@@ -78,7 +78,7 @@ impl<E: Effects> Vm<E> {
         for (at, entry) in entries.iter().enumerate() {
             let value = match &entry.value {
                 Some(value) => self.value(&frame.at(at), value).await?,
-                None => self.named(frame, &entry.key)?,
+                None => self.look_up(frame, &entry.key)?,
             };
             fields.push((entry.key.text.clone(), value.value));
         }
@@ -124,7 +124,7 @@ impl<E: Effects> Vm<E> {
         match count {
             Count::Number(number) => Ok(number.get()),
             Count::Variable(name) => {
-                let value = self.named(frame, name)?.value;
+                let value = self.look_up(frame, name)?.value;
                 let number = value.number().and_then(|number| u32::try_from(number).ok());
                 number.filter(|number| *number > 0).ok_or_else(|| {
                     let message = format!("{} is no positive number", name.as_str());

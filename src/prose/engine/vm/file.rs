@@ -27,9 +27,9 @@ pub(super) struct NamedValue<'a> {
 
 impl<E: Effects> Vm<E> {
     /// Binds a name in the frame's scope, writes its file and records its line in `state.md`.
-    pub(super) async fn bound(&self, frame: &VmFrame, named: NamedValue<'_>) -> Flow<()> {
+    pub(super) async fn bind_name(&self, frame: &VmFrame, named: NamedValue<'_>) -> Flow<()> {
         self.bind_quietly(frame, &named)?;
-        self.mark(frame, named.site.line, state::done(&frame.number, Some(named.name))).await
+        self.mark(frame, named.site.line, state::completion(&frame.number, Some(named.name))).await
     }
 
     /// Binds a name in the frame's scope and writes its file.

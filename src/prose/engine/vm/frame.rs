@@ -59,7 +59,7 @@ impl Cwd {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = path;
     }
 
-    fn forked(&self) -> Self {
+    fn fork(&self) -> Self {
         Self::new(self.get())
     }
 }
@@ -111,8 +111,8 @@ impl VmFrame {
         let number =
             letter.map_or_else(|| self.number.clone(), |letter| format!("{}{letter}", self.number).into());
         Self {
-            scope: self.scope.forked(),
-            cwd: self.cwd.forked(),
+            scope: self.scope.fork(),
+            cwd: self.cwd.fork(),
             cancel: cancel.clone(),
             number,
             ..self.at(step)
@@ -130,6 +130,6 @@ impl VmFrame {
 
     /// Binds a name for an iteration or a call; such names have no file.
     pub(super) fn bind_local(&self, name: &str, value: Value, line: u32) {
-        self.scope.bind(name, BoundValue::given(value, line));
+        self.scope.bind(name, BoundValue::local(value, line));
     }
 }

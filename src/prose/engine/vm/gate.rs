@@ -36,7 +36,7 @@ impl<E: Effects> Vm<E> {
             match gate.on_reject() {
                 OnReject::Throw(message) => {
                     let message = match message {
-                        Some(message) => self.filled(frame, message)?,
+                        Some(message) => self.fill(frame, message)?,
                         None => format!("gate {name} {why}"),
                     };
                     return Err(ThrownError::new(site.line, message).at(&own.key).into());
@@ -63,8 +63,8 @@ impl<E: Effects> Vm<E> {
         let name = gate.name.as_str();
         let ordinal = self.journal.number(&format!("gate:{name}"), &frame.key)?;
         let id = if ordinal == 1 { name.to_owned() } else { format!("{name}-{ordinal}") };
-        let prompt = self.filled(frame, &gate.prompt)?;
-        let allow: Flow<Vec<String>> = gate.allow.iter().map(|who| self.filled(frame, who)).collect();
+        let prompt = self.fill(frame, &gate.prompt)?;
+        let allow: Flow<Vec<String>> = gate.allow.iter().map(|who| self.fill(frame, who)).collect();
         let mut allow = allow?;
         if allow.is_empty() {
             allow.push("user".to_owned());
@@ -74,7 +74,7 @@ impl<E: Effects> Vm<E> {
         (query.asking.within, query.asking.agents) = (Some(gate.timeout()), false);
         (query.asking.origin.name, query.asking.origin.gate) = (Some(name.to_owned()), Some(id.clone()));
         let created = self.effects.now();
-        let is_new = self.journal.decided(&frame.key).is_none();
+        let is_new = self.journal.decision(&frame.key).is_none();
         let (pending, resolved) = (file(&id, "pending"), file(&id, "resolved"));
         if is_new {
             let facts = json!({

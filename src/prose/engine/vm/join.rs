@@ -50,7 +50,7 @@ impl BranchTally {
         }
     }
 
-    pub(super) fn standing(&self) -> JoinStanding {
+    pub(super) fn join_standing(&self) -> JoinStanding {
         self.over.unwrap_or_else(|| self.evaluate())
     }
 
@@ -74,9 +74,9 @@ impl BranchTally {
     }
 
     /// Records the end of a branch.
-    pub(super) fn ended(&mut self, branch: usize, has_succeeded: bool) -> JoinStanding {
-        if self.standing() != JoinStanding::Open {
-            return self.standing();
+    pub(super) fn record_end(&mut self, branch: usize, has_succeeded: bool) -> JoinStanding {
+        if self.join_standing() != JoinStanding::Open {
+            return self.join_standing();
         }
         if has_succeeded {
             self.succeeded.push(branch);
@@ -113,7 +113,7 @@ mod tests {
     fn play(join: Join, on_fail: ParallelOnFail, total: usize, ends: &[&str]) -> Vec<JoinStanding> {
         let mut tally = BranchTally::new(join, on_fail, total);
         let branch = |end: &str| end[1..].parse().expect("a number");
-        ends.iter().map(|end| tally.ended(branch(end), end.starts_with('+'))).collect()
+        ends.iter().map(|end| tally.record_end(branch(end), end.starts_with('+'))).collect()
     }
 
     #[test]
@@ -136,8 +136,8 @@ mod tests {
         ] {
             assert_eq!(play(join, on_fail, 3, &ends), expected, "{join:?} {on_fail:?} {ends:?}");
         }
-        assert_eq!(BranchTally::new(Join::All, FailFast, 0).standing(), Succeeded);
-        assert_eq!(BranchTally::new(Join::First, FailFast, 0).standing(), Succeeded);
+        assert_eq!(BranchTally::new(Join::All, FailFast, 0).join_standing(), Succeeded);
+        assert_eq!(BranchTally::new(Join::First, FailFast, 0).join_standing(), Succeeded);
     }
 
     proptest! {
@@ -152,9 +152,9 @@ mod tests {
             ends in prop::collection::vec(prop::bool::ANY, 0..6),
         ) {
             let mut tally = BranchTally::new(join, on_fail, ends.len());
-            let mut over = (tally.standing() != JoinStanding::Open).then(|| tally.standing());
+            let mut over = (tally.join_standing() != JoinStanding::Open).then(|| tally.join_standing());
             for (branch, good) in ends.iter().enumerate() {
-                let standing = tally.ended(branch, *good);
+                let standing = tally.record_end(branch, *good);
                 match over {
                     Some(JoinStanding::Succeeded) => prop_assert_eq!(standing, JoinStanding::Succeeded),
                     Some(before) => prop_assert_eq!(standing, before),

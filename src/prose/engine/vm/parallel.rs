@@ -54,11 +54,11 @@ impl<E: Effects> Vm<E> {
         let tally = BranchTally::new(block.join, block.on_fail, block.branches.len());
         self.show_branches(frame, block, &letters);
         let joined = self.join(frame, tally, block.branches.len(), &cancel, walk).await;
-        self.progress.joined(frame.module.lines(block.span));
+        self.progress.record_join(frame.module.lines(block.span));
         let joined = joined?;
         let value = self.bind_branches(frame, block, &joined, &forks)?;
         conclude(&joined)?;
-        self.mark(frame, line, state::joined(&frame.number)).await?;
+        self.mark(frame, line, state::join(&frame.number)).await?;
         Ok(value)
     }
 
@@ -78,9 +78,9 @@ impl<E: Effects> Vm<E> {
         }
         let line = own.line(span);
         match &ended {
-            Ok(_) if name.is_some() => self.mark(&own, line, state::done(&own.number, name)).await?,
+            Ok(_) if name.is_some() => self.mark(&own, line, state::completion(&own.number, name)).await?,
             Err(Halt::Thrown(thrown)) if name.is_some() => {
-                self.mark(&own, line, state::failed(&own.number, &thrown.message)).await?;
+                self.mark(&own, line, state::failure(&own.number, &thrown.message)).await?;
             }
             _ => {}
         }
@@ -109,14 +109,14 @@ impl<E: Effects> Vm<E> {
             }
             Box::pin(async move {
                 let done = self.body(&own, body).await?;
-                self.mark(&own, line, state::done(&own.number, None)).await?;
+                self.mark(&own, line, state::completion(&own.number, None)).await?;
                 Ok(done)
             })
         };
         let tally = BranchTally::new(Join::All, on_fail, elements.len());
         let mut joined = self.join(frame, tally, elements.len(), &cancel, walk).await?;
         conclude(&joined)?;
-        self.mark(frame, line, state::joined(&frame.number)).await?;
+        self.mark(frame, line, state::join(&frame.number)).await?;
         let value = |at| match joined.ends.remove(&at) {
             Some(Ok(done)) => done.value,
             Some(Err(thrown)) => Value::text(thrown.stdout.clone()),
@@ -135,13 +135,13 @@ impl<E: Effects> Vm<E> {
         walk: impl Fn(usize) -> Walk<'a>,
     ) -> Flow<JoinedBranches> {
         let mut ends = HashMap::new();
-        if let Some(known) = self.journal.joined(&frame.key) {
+        if let Some(known) = self.journal.branch_ends(&frame.key) {
             // Joined in an earlier execution: branches that did not count then are not started now.
             for &(at, _) in known {
-                ends.insert(at, ended(walk(at).await)?);
+                ends.insert(at, classify_end(walk(at).await)?);
             }
             for (at, has_succeeded) in known {
-                tally.ended(*at, *has_succeeded);
+                tally.record_end(*at, *has_succeeded);
             }
             return Ok(JoinedBranches { tally, ends });
         }
@@ -157,10 +157,10 @@ impl<E: Effects> Vm<E> {
                 // It ended because of the others, or too late to count.
                 continue;
             }
-            match ended(result) {
+            match classify_end(result) {
                 Ok(end) => {
                     order.push((at, end.is_ok()));
-                    let standing = tally.ended(at, end.is_ok());
+                    let standing = tally.record_end(at, end.is_ok());
                     ends.insert(at, end);
                     if standing != JoinStanding::Open {
                         cancel.cancel();
@@ -194,7 +194,7 @@ impl<E: Effects> Vm<E> {
         forks: &[VmFrame],
     ) -> Flow {
         let winners = joined.tally.winners();
-        let goes_on = !matches!(joined.tally.standing(), JoinStanding::Failed(_));
+        let goes_on = !matches!(joined.tally.join_standing(), JoinStanding::Failed(_));
         let mut values = Vec::new();
         for (at, branch) in block.branches.iter().enumerate() {
             let (name, end) = (branch_name(branch), joined.ends.get(&at));
@@ -204,13 +204,15 @@ impl<E: Effects> Vm<E> {
             }
             let end = match end {
                 Some(Ok(done)) if winners.contains(&at) => done.clone(),
-                Some(Err(thrown)) if block.join == Join::All && goes_on => failed(thrown, block.on_fail),
+                Some(Err(thrown)) if block.join == Join::All && goes_on => {
+                    failure_value(thrown, block.on_fail)
+                }
                 Some(Err(_)) if !goes_on => {
-                    name.inspect(|name| frame.scope.failed(name, frame.line(span_of(branch))));
+                    name.inspect(|name| frame.scope.record_failure(name, frame.line(span_of(branch))));
                     continue;
                 }
                 _ => {
-                    name.inspect(|name| frame.scope.lost(name, frame.line(block.span)));
+                    name.inspect(|name| frame.scope.record_loss(name, frame.line(block.span)));
                     continue;
                 }
             };
@@ -236,13 +238,13 @@ impl<E: Effects> Vm<E> {
                 state: StepState::Running,
                 task: None,
             };
-            self.progress.forked(block.branches.iter().zip(letters).map(view).collect());
+            self.progress.record_fork(block.branches.iter().zip(letters).map(view).collect());
         }
     }
 }
 
 /// Classifies the end of a branch: done, failed, or ending the whole block.
-fn ended(result: Flow) -> Flow<Result<Evaluation, std::sync::Arc<ThrownError>>> {
+fn classify_end(result: Flow) -> Flow<Result<Evaluation, std::sync::Arc<ThrownError>>> {
     match result {
         Ok(done) => Ok(Ok(done)),
         Err(Halt::Thrown(thrown)) => Ok(Err(thrown)),
@@ -252,7 +254,7 @@ fn ended(result: Flow) -> Flow<Result<Evaluation, std::sync::Arc<ThrownError>>> 
 
 /// Returns the error of a block that has failed.
 fn conclude(joined: &JoinedBranches) -> Flow<()> {
-    match joined.tally.standing() {
+    match joined.tally.join_standing() {
         JoinStanding::Failed(at) => match joined.ends.get(&at) {
             Some(Err(thrown)) => Err(thrown.clone().into()),
             _ => Err(Halt::Cancelled),
@@ -263,7 +265,7 @@ fn conclude(joined: &JoinedBranches) -> Flow<()> {
 
 /// Returns the value of a failed branch if the block continues: its command's output, and how that ended unless
 /// failures are ignored (docs/prose-rules.md#rule-9).
-fn failed(thrown: &ThrownError, on_fail: ParallelOnFail) -> Evaluation {
+fn failure_value(thrown: &ThrownError, on_fail: ParallelOnFail) -> Evaluation {
     let made = thrown
         .made
         .clone()

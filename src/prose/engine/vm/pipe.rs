@@ -66,7 +66,7 @@ impl<E: Effects> Vm<E> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);
         }
-        let text = format!("Does this say that the item stays?\n\n{}", said.inserted());
+        let text = format!("Does this say that the item stays?\n\n{}", said.inline_text());
         self.ask_yes_no(&frame.at("stays"), frame.site(stage.span), text, ("the item stays", "the item goes"))
             .await
     }

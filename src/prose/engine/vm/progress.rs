@@ -38,7 +38,7 @@ impl Progress {
     }
 
     /// Waits until it has changed since the last wait.
-    pub async fn changed(&self) {
+    pub async fn wait_for_change(&self) {
         self.changed.notified().await;
     }
 
@@ -73,7 +73,7 @@ impl Progress {
 
     /// Records that a statement's command has ended. What the program makes of it is shown when the statement ends; a
     /// branch that is only a value has no statement, and its failure must not look like success.
-    pub(super) fn exited(&self, lines: LineRange, exit_code: i32) {
+    pub(super) fn record_exit(&self, lines: LineRange, exit_code: i32) {
         let state = if exit_code == 0 { StepState::Done } else { StepState::Failed };
         self.change(|view| {
             change_step(view, lines, |step| (step.state, step.exit_code) = (state, Some(exit_code)));
@@ -89,7 +89,7 @@ impl Progress {
             }
             view.loops.sort_by_key(|known| known.lines.first);
             if pass > 1 {
-                view.happened(ProgramEvent::Pass { line: lines.first, pass, max });
+                view.add_event(ProgramEvent::Pass { line: lines.first, pass, max });
             }
         });
     }
@@ -100,7 +100,7 @@ impl Progress {
     }
 
     /// Records that a parallel block has begun, with the numbers, names and lines of its branches.
-    pub(super) fn forked(&self, branches: Vec<BranchView>) {
+    pub(super) fn record_fork(&self, branches: Vec<BranchView>) {
         self.change(|view| view.branches.extend(branches));
     }
 
@@ -122,7 +122,7 @@ impl Progress {
     }
 
     /// Records that a parallel block has ended.
-    pub(super) fn joined(&self, block: LineRange) {
+    pub(super) fn record_join(&self, block: LineRange) {
         self.change(|view| {
             let is_inside =
                 |branch: &BranchView| block.holds(branch.lines.first) && block.holds(branch.lines.last);
@@ -140,7 +140,7 @@ impl Progress {
     }
 
     /// Records that the run has ended; no step is left unfinished.
-    pub fn ended(&self, state: RunState, error: Option<ProgramError>, at: Timestamp) {
+    pub fn record_end(&self, state: RunState, error: Option<ProgramError>, at: Timestamp) {
         self.change(|view| {
             settle(view, StepState::Cancelled, |_| true);
             (view.state, view.error, view.ended_at) = (state, error, Some(at));
@@ -182,7 +182,7 @@ fn change_step(view: &mut ProgramView, lines: LineRange, change: impl FnOnce(&mu
         }
     };
     if is_event {
-        view.happened(ProgramEvent::Step { line: lines.first, state, exit_code });
+        view.add_event(ProgramEvent::Step { line: lines.first, state, exit_code });
     }
 }
 
@@ -246,11 +246,11 @@ mod tests {
         assert_eq!(progress.view().state, RunState::Asking);
         progress.task(LineRange::one(3), &TaskId::random());
         assert_eq!(progress.view().state, RunState::Running);
-        progress.exited(LineRange::one(3), 0);
+        progress.record_exit(LineRange::one(3), 0);
         assert_eq!(progress.view().state, RunState::Asking);
         let lines: Vec<u32> = progress.view().steps.iter().map(|step| step.lines.first).collect();
         assert_eq!(lines, [1, 2, 3]);
-        progress.exited(LineRange::one(3), 3);
+        progress.record_exit(LineRange::one(3), 3);
         assert_eq!(progress.view().steps[2].state, StepState::Failed);
     }
 
@@ -260,14 +260,14 @@ mod tests {
         let (command, lines) = (LineRange::one(3), LineRange { first: 7, last: 8 });
         progress.step(command, StepState::Running);
         progress.task(command, &TaskId::random());
-        progress.exited(command, 0);
+        progress.record_exit(command, 0);
         progress.step(command, StepState::Done);
         progress.pass(lines, 1, None);
         progress.pass(lines, 2, None);
         progress.step(LineRange::one(9), StepState::Asking);
         progress.step(LineRange::one(9), StepState::Done);
         progress.step(lines, StepState::Running);
-        progress.ended(RunState::Cancelled, None, Timestamp::UNIX_EPOCH);
+        progress.record_end(RunState::Cancelled, None, Timestamp::UNIX_EPOCH);
         let step = |line, state, exit_code| ProgramEvent::Step { line, state, exit_code };
         let expected = [
             step(3, StepState::Running, None),
@@ -290,7 +290,7 @@ mod tests {
             state: StepState::Running,
             task: None,
         };
-        progress.forked(vec![branch("a"), branch("b")]);
+        progress.record_fork(vec![branch("a"), branch("b")]);
         progress.task(LineRange::one(2), &TaskId::random());
         progress.step(LineRange::one(5), StepState::Asking);
         let states = || progress.view().steps.iter().map(|step| step.state).collect::<Vec<_>>();
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(states(), [StepState::Running, StepState::Asking]);
         progress.branch_ended("b", StepState::Cancelled);
         assert_eq!(states(), [StepState::Cancelled, StepState::Asking]);
-        progress.ended(RunState::Cancelled, None, Timestamp::UNIX_EPOCH);
+        progress.record_end(RunState::Cancelled, None, Timestamp::UNIX_EPOCH);
         assert_eq!(states(), [StepState::Cancelled, StepState::Cancelled]);
     }
 }

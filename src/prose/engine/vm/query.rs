@@ -39,8 +39,8 @@ pub(super) struct SessionWork {
 
 impl SessionWork {
     /// Returns the display name of the program.
-    pub(super) fn called(&self) -> String {
-        Answerer::Command(self.words.clone()).called()
+    pub(super) fn display_name(&self) -> String {
+        Answerer::Command(self.words.clone()).display_name()
     }
 
     /// Returns whether the question is only a decision: an invalid answer is then left to a person, and does not end

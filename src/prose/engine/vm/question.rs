@@ -1,6 +1,6 @@
 //! Questions of a program: answered from the journal, from the answers file, or by a person or an agent that is present.
 
-use super::answerer::given;
+use super::answerer::context_value;
 use super::control_flow::{Flow, Halt, ThrownError};
 use super::effects::{Effects, NoEffect};
 use super::file::binding_view;
@@ -83,7 +83,7 @@ impl<E: Effects> Vm<E> {
     /// Asks a question again, ignoring any answer from an earlier execution.
     pub(super) async fn answer_now(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<AnswerValue> {
         let put = self.put(frame, query).await?;
-        settled(frame, query, put.decided)
+        answer_or_halt(frame, query, put.decided)
     }
 
     /// Prepares a question that agents may answer, with the values it names.
@@ -105,7 +105,10 @@ impl<E: Effects> Vm<E> {
         query.asking.evidence = Evidence { bindings, pass: frame.pass, ..Evidence::default() };
         query.asking.agents = true;
         if !query.asking.kind.is_operators() {
-            self.judged_by(&mut query, shown.iter().map(|(name, bound)| given(name, bound)).collect());
+            self.judged_by(
+                &mut query,
+                shown.iter().map(|(name, bound)| context_value(name, bound)).collect(),
+            );
         }
         query
     }
@@ -132,12 +135,12 @@ impl<E: Effects> Vm<E> {
 
     async fn answer(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Flow<AnswerValue> {
         let decided = self.decide(frame, &query).await?;
-        settled(frame, &query, decided)
+        answer_or_halt(frame, &query, decided)
     }
 
     /// Decides a question, once across all executions of a run.
     pub(super) async fn decide(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<RecordedDecision> {
-        if let Some(decided) = self.journal.decided(&frame.key) {
+        if let Some(decided) = self.journal.decision(&frame.key) {
             return Ok(decided.clone());
         }
         let QuestionEnd { decided, is_on_record } = self.put(frame, query).await?;
@@ -171,7 +174,7 @@ impl<E: Effects> Vm<E> {
         let (text, ok) = match &put.decided {
             RecordedDecision::Answered(answer) => {
                 let answer = answer.as_recorded(&query.asking.kind);
-                (format!("{} ({})", shown(&answer.value), answer.principal), None)
+                (format!("{} ({})", answer_text(&answer.value), answer.principal), None)
             }
             RecordedDecision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
             RecordedDecision::Failed(message) => (message.clone(), Some(false)),
@@ -230,7 +233,7 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Returns the answer to a question, or the halt that it caused.
-fn settled(frame: &VmFrame, query: &ProgramQuestion, decided: RecordedDecision) -> Flow<AnswerValue> {
+fn answer_or_halt(frame: &VmFrame, query: &ProgramQuestion, decided: RecordedDecision) -> Flow<AnswerValue> {
     let line = query.site.line;
     match decided {
         RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => {
@@ -249,7 +252,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns an answer as shown on a line of the run's output.
-fn shown(value: &AnswerValue) -> String {
+fn answer_text(value: &AnswerValue) -> String {
     match value {
         AnswerValue::Choice(label) => label.clone(),
         AnswerValue::Text(text) => crate::envelope::one_line(text, 80),

@@ -45,7 +45,7 @@ pub struct BoundValue {
 
 impl BoundValue {
     /// Returns a value that a statement binds for its body: an element, a counter, an argument.
-    pub fn given(value: Value, line: u32) -> Self {
+    pub fn local(value: Value, line: u32) -> Self {
         Self { kind: BindingKind::Given, value, made: None, line, execution_id: None, file: None }
     }
 }
@@ -98,7 +98,7 @@ impl NameScope {
     }
 
     /// Returns the scope of a concurrent branch or iteration.
-    pub fn forked(self: &Arc<Self>) -> Arc<Self> {
+    pub fn fork(self: &Arc<Self>) -> Arc<Self> {
         self.child(Extent::Fork, None)
     }
 
@@ -165,13 +165,13 @@ impl NameScope {
     }
 
     /// Records that the statement on a line failed to bind a name. An earlier value is kept.
-    pub fn failed(&self, name: &str, line: u32) {
+    pub fn record_failure(&self, name: &str, line: u32) {
         self.home().state().names.entry(name.into()).or_insert(Err(MissingValue::Failed(line)));
     }
 
     /// Records that the parallel block on a line completed without the branch with this name. An earlier value is
     /// lost.
-    pub fn lost(&self, name: &str, line: u32) {
+    pub fn record_loss(&self, name: &str, line: u32) {
         self.set(name, Err(MissingValue::Lost(line)));
     }
 
@@ -180,7 +180,7 @@ impl NameScope {
         let names = std::mem::take(&mut branch.state().names);
         for (name, value) in names {
             match value {
-                Err(MissingValue::Failed(line)) => self.failed(&name, line),
+                Err(MissingValue::Failed(line)) => self.record_failure(&name, line),
                 value => self.set(&name, value),
             }
         }
@@ -284,7 +284,7 @@ mod tests {
     fn what_a_body_is_given_is_its_own_until_a_statement_binds_that_name() {
         let root = NameScope::root();
         let turn = root.inner();
-        turn.bind("x", BoundValue::given(Value::text("turn"), 2));
+        turn.bind("x", BoundValue::local(Value::text("turn"), 2));
         assert_eq!(value(&turn, "x"), "turn");
         assert_eq!(root.find("x").expect_err("none"), MissingValue::NotReached);
         turn.bind("x", bound("bound", 3));
@@ -296,21 +296,21 @@ mod tests {
         let root = NameScope::root();
         root.bind("x", bound("root", 1));
         let turn = root.inner();
-        turn.bind("x", BoundValue::given(Value::text("turn"), 2));
+        turn.bind("x", BoundValue::local(Value::text("turn"), 2));
         let call = turn.call(7);
         assert_eq!(value(&call, "x"), "root");
         call.bind("x", bound("call", 3));
         assert_eq!(value(&call.inner().call(8), "x"), "call");
-        assert_eq!((value(&root, "x"), value(&root.forked(), "x")), ("root".into(), "root".into()));
+        assert_eq!((value(&root, "x"), value(&root.fork(), "x")), ("root".into(), "root".into()));
     }
 
     #[test]
     fn a_failed_binding_says_so_and_keeps_an_older_value() {
         let root = NameScope::root();
-        root.failed("x", 4);
+        root.record_failure("x", 4);
         assert_eq!(root.inner().find("x").expect_err("none"), MissingValue::Failed(4));
         root.bind("x", bound("a", 5));
-        root.inner().failed("x", 6);
+        root.inner().record_failure("x", 6);
         assert_eq!(value(&root, "x"), "a");
     }
 
@@ -318,15 +318,15 @@ mod tests {
     fn a_branch_binds_its_own_names_until_it_is_over() {
         let root = NameScope::root();
         root.bind("x", bound("before", 1));
-        let (one, two) = (root.forked(), root.forked());
+        let (one, two) = (root.fork(), root.fork());
         one.bind("x", bound("one", 2));
         two.inner().bind("y", bound("two", 3));
-        one.failed("y", 2);
+        one.record_failure("y", 2);
         assert_eq!((value(&root, "x"), value(&two, "x")), ("before".into(), "before".into()));
         root.adopt(&one);
         root.inner().adopt(&two);
         assert_eq!((value(&root, "x"), value(&root, "y")), ("one".into(), "two".into()));
-        root.inner().lost("y", 9);
+        root.inner().record_loss("y", 9);
         assert_eq!(root.call(1).find("y").expect_err("gone"), MissingValue::Lost(9));
     }
 
@@ -339,13 +339,13 @@ mod tests {
         assert_eq!(root.inner().file_id("x", kind, never), None, "the same name");
         assert_eq!(root.inner().file_id("x", BindingKind::Given, || 1), Some(1), "it hides another");
         assert_eq!(root.inner().file_id("e", BindingKind::Given, never), None);
-        let branch = root.forked();
+        let branch = root.fork();
         let nested = branch.inner();
         assert_eq!(nested.file_id("y", kind, || 2), Some(2), "its like run beside it");
         assert_eq!(nested.file_id("z", kind, never), Some(2), "one number a branch");
         let call = root.call(9);
         assert_eq!(call.file_id("x", kind, never), Some(9));
         assert_eq!(call.inner().file_id("w", kind, never), Some(9));
-        assert_eq!(call.forked().file_id("w", kind, || 10), Some(10));
+        assert_eq!(call.fork().file_id("w", kind, || 10), Some(10));
     }
 }

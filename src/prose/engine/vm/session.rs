@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answerer::{given, told};
+use super::answerer::{brief_agent, context_value};
 use super::control_flow::{Evaluation, Flow, Halt, ThrownError};
 use super::effects::Effects;
 use super::file::binding_view;
@@ -44,10 +44,10 @@ impl<E: Effects> Vm<E> {
             .cloned();
         let mut task = Vec::new();
         if let SessionHead::Prompt(prompt) = &session.subject {
-            task.push(self.filled(frame, prompt)?);
+            task.push(self.fill(frame, prompt)?);
         }
         if let Some(prompt) = &session.properties.prompt {
-            task.push(self.filled(frame, prompt)?);
+            task.push(self.fill(frame, prompt)?);
         }
         let label = match &session.subject {
             SessionHead::Named { name, .. } => Some(name.as_str()),
@@ -87,7 +87,7 @@ impl<E: Effects> Vm<E> {
             self.tell(frame, "warn", line, text).await;
         }
         let task = match &resume.properties.prompt {
-            Some(prompt) => self.filled(frame, prompt)?,
+            Some(prompt) => self.fill(frame, prompt)?,
             None => "Go on.".to_owned(),
         };
         let of = &resume.properties;
@@ -129,7 +129,7 @@ impl<E: Effects> Vm<E> {
 
     async fn attempt(&self, frame: &VmFrame, work: &SessionTask<'_>, site: Site) -> Flow {
         let prompt = work.agent.and_then(|agent| agent.properties.prompt.as_ref());
-        let prompt = prompt.map(|prompt| self.filled(frame, prompt)).transpose()?;
+        let prompt = prompt.map(|prompt| self.fill(frame, prompt)).transpose()?;
         let mut text = String::new();
         if let Some(prompt) = &prompt {
             let _ = writeln!(text, "{}\n", prompt.trim());
@@ -149,7 +149,7 @@ impl<E: Effects> Vm<E> {
         }
         query.asking.origin.name = work.agent.map(|agent| agent.name.as_str().to_owned());
         self.direct(frame, work, prompt, &context, &mut query);
-        let is_new = self.journal.decided(&frame.key).is_none()
+        let is_new = self.journal.decision(&frame.key).is_none()
             && !matches!(self.journal.command(&frame.key), CommandRecord::Ran(_));
         if query.work.is_none() && is_new {
             self.afford(site.line)?;
@@ -175,14 +175,14 @@ impl<E: Effects> Vm<E> {
         query: &mut ProgramQuestion,
     ) {
         let own = work.agent.and_then(|agent| agent.properties.model);
-        let agent = told(work.agent, work.of.model.or(own).map(|model| model.value), prompt);
+        let agent = brief_agent(work.agent, work.of.model.or(own).map(|model| model.value), prompt);
         let memory = work.agent.and_then(|agent| self.memory(frame, agent));
         let known = memory.as_ref().filter(|_| work.resumes);
         let brief = Brief {
             task: work.task.clone(),
             wants: query.asking.kind.clone(),
             memory: known.and_then(|memory| frame.module.folder.read(&memory.join("memory.md"))),
-            context: context.iter().map(|(name, bound)| given(name, bound)).collect(),
+            context: context.iter().map(|(name, bound)| context_value(name, bound)).collect(),
             agent,
         };
         let (name, model) = (brief.agent.name.clone(), brief.agent.model.clone());
@@ -306,7 +306,7 @@ struct SessionTask<'a> {
 
 /// Returns a value that accompanies a task without being bound to a name.
 fn loose(name: &str, value: &Value) -> (String, Arc<BoundValue>) {
-    (name.to_owned(), Arc::new(BoundValue::given(value.clone(), 0)))
+    (name.to_owned(), Arc::new(BoundValue::local(value.clone(), 0)))
 }
 
 fn first_line(text: &str) -> &str {

@@ -72,7 +72,7 @@ impl<E: Effects> Vm<E> {
             None if work.is_judgement() => {
                 let why = end.failed.unwrap_or_else(|| {
                     let said = crate::envelope::one_line(&ran.stdout, 80);
-                    format!("{} is asked for, not {said:?}", query.asking.kind.expected())
+                    format!("{} is asked for, not {said:?}", query.asking.kind.answer_form())
                 });
                 let text = format!("{}: {why}; a person decides", end.by);
                 self.tell(frame, "warn", query.site.line, text).await;
@@ -91,7 +91,7 @@ impl<E: Effects> Vm<E> {
         work: &SessionWork,
         failed: Option<Box<CommandResult>>,
     ) -> Flow<Option<SessionCommandEnd>> {
-        let by = work.called();
+        let by = work.display_name();
         let what = match failed.and_then(|ran| ran.session).and_then(|end| end.failed) {
             Some(why) => format!("This session ended the run: {by}: {why}"),
             None => format!(
@@ -101,7 +101,7 @@ impl<E: Effects> Vm<E> {
         let doubt = frame.at("doubt");
         let text = format!("{what}\nWhoever skips it answers it in its place: {}", query.asking.text);
         let mut asked = self.operators_query(&doubt, query.site, QuestionKind::InFlight, text);
-        let words: Vec<String> = work.words.iter().map(|word| crate::config::quoted(word)).collect();
+        let words: Vec<String> = work.words.iter().map(|word| crate::config::quote(word)).collect();
         asked.asking.evidence.command = Some(words.join(" "));
         match self.answer_now(&doubt, &asked).await? {
             AnswerValue::Rerun => self.run_session(frame, query, work).await.map(Some),
@@ -126,7 +126,7 @@ impl<E: Effects> Vm<E> {
         let (started, variables) = self.session_files(frame, query, work)?;
         // On disk before anyone is asked, too: an answer must not precede its question.
         let begun = self.journal.begin(&frame.key, line, &started.line, self.effects.now())?;
-        self.journal.settled(&begun).await?;
+        self.journal.wait_for_sync(&begun).await?;
         let order = CommandSpec {
             id: TaskId::random(),
             command: started.line,
@@ -145,18 +145,18 @@ impl<E: Effects> Vm<E> {
         let came = self.first_of(frame, order, self.meanwhile(query, work)).await;
         drop(permit);
         let ran = match came {
-            Ok(SessionCommandEnd::Ended(ran)) => judged(work, &self.policy.sessions.value, ran),
+            Ok(SessionCommandEnd::Ended(ran)) => extract_answer(work, &self.policy.sessions.value, ran),
             Ok(answered) => return Ok(answered),
             Err(NoEffect::Cancelled) => return Err(Halt::Cancelled),
             Err(NoEffect::Refused(note)) => {
-                let thrown = ThrownError::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                let thrown = ThrownError::denial(line, &Principal::Actor(Actor::Operator), Some(&note));
                 return Err(ThrownError { is_final: true, ..thrown.at(&frame.key) }.into());
             }
         };
         self.journal.write(&RunRow::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
         let failed = ran.session.as_ref().and_then(|end| end.failed.clone());
         if frame.module.is_main {
-            self.progress.exited(lines, if failed.is_none() { 0 } else { ran.exit_code.max(1) });
+            self.progress.record_exit(lines, if failed.is_none() { 0 } else { ran.exit_code.max(1) });
         }
         self.tell_end(frame, "ran", line, summary(&ran), Some(failed.is_none()), failed).await;
         Ok(SessionCommandEnd::Ended(ran))
@@ -196,7 +196,7 @@ impl<E: Effects> Vm<E> {
     /// Returns the question that a person may answer while the command is running.
     fn meanwhile(&self, query: &ProgramQuestion, work: &SessionWork) -> NewQuestion {
         let expected =
-            ExpectedAnswerer { by: work.called(), ..query.asking.expected.clone().unwrap_or_default() };
+            ExpectedAnswerer { by: work.display_name(), ..query.asking.expected.clone().unwrap_or_default() };
         NewQuestion { agents: false, within: None, expected: Some(expected), ..query.asking.clone() }
     }
 
@@ -213,7 +213,7 @@ impl<E: Effects> Vm<E> {
             // The program has its own memory.
             brief.memory = None;
         }
-        let started = preset::started(
+        let started = preset::start_command(
             &work.words,
             SessionParameters {
                 model: brief.agent.model.as_deref(),
@@ -253,9 +253,9 @@ impl<E: Effects> Vm<E> {
     /// Returns the answering program's own id of the agent's last session, if known.
     fn own_session(&self, frame: &VmFrame, work: &SessionWork) -> Option<String> {
         let memory = work.memory.as_ref()?;
-        let here = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
+        let here = self.own_sessions().get(&(memory.clone(), work.display_name())).cloned();
         here.or_else(|| {
-            let text = frame.module.folder.read(&own_file(memory, &work.called()))?;
+            let text = frame.module.folder.read(&own_file(memory, &work.display_name()))?;
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             let own = text.trim().to_owned();
             (!own.is_empty() && !own.starts_with('-') && own.chars().all(plain)).then_some(own)
@@ -264,16 +264,16 @@ impl<E: Effects> Vm<E> {
 
     fn know_session(&self, work: &SessionWork, end: &SessionEnd) {
         if let (Some(memory), Some(own)) = (&work.memory, &end.own) {
-            self.own_sessions().insert((memory.clone(), work.called()), own.clone());
+            self.own_sessions().insert((memory.clone(), work.display_name()), own.clone());
         }
     }
 
     /// Stores the answering program's own session id with the agent's memory.
     pub(super) fn keep_session(&self, frame: &VmFrame, work: &SessionWork) -> Flow<()> {
         let Some(memory) = &work.memory else { return Ok(()) };
-        let known = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
+        let known = self.own_sessions().get(&(memory.clone(), work.display_name())).cloned();
         if let Some(own) = known {
-            frame.module.folder.write(&own_file(memory, &work.called()), &format!("{own}\n"))?;
+            frame.module.folder.write(&own_file(memory, &work.display_name()), &format!("{own}\n"))?;
         }
         Ok(())
     }
@@ -291,8 +291,8 @@ fn own_file(memory: &Path, program: &str) -> PathBuf {
 }
 
 /// Parses a session command's output; of a valid answer, only the answer itself is kept.
-fn judged(work: &SessionWork, member: &str, ran: CommandResult) -> CommandResult {
-    let by = work.called();
+fn extract_answer(work: &SessionWork, member: &str, ran: CommandResult) -> CommandResult {
+    let by = work.display_name();
     let read = match (ran.exit_code, ran.stdout_truncated) {
         (0, true) => Err(("it printed more than is read".to_owned(), SessionReply::default())),
         _ => reply(&work.words, member, &ran.stdout),

@@ -54,7 +54,7 @@ impl<E: Effects> Vm<E> {
         if let Err(Halt::Thrown(thrown)) = &ended
             && is_leaf(&statement.kind)
         {
-            self.mark(frame, thrown.line, state::failed(&frame.number, &thrown.message)).await?;
+            self.mark(frame, thrown.line, state::failure(&frame.number, &thrown.message)).await?;
         }
         ended
     }
@@ -88,10 +88,10 @@ impl<E: Effects> Vm<E> {
                 let name = format!("anon_{number:03}");
                 let named = NamedValue { name: &name, kind: BindingKind::Let, value: &done, site };
                 self.write(frame, &named, self.file_id(frame, &name, BindingKind::Let)?)?;
-                self.mark(frame, site.line, state::done(&frame.number, None)).await?;
+                self.mark(frame, site.line, state::completion(&frame.number, None)).await?;
             }
             Expr::Exec(_) | Expr::Arrow(_) | Expr::Call(_) | Expr::Pipe(_) => {
-                self.mark(frame, site.line, state::done(&frame.number, None)).await?;
+                self.mark(frame, site.line, state::completion(&frame.number, None)).await?;
             }
             _ => {}
         }
@@ -109,12 +109,12 @@ impl<E: Effects> Vm<E> {
             Some(given) => given.clone(),
             None => {
                 let may_agents = matches!(input.prompt, InputPrompt::Judged(_));
-                let prompt = self.filled(frame, input.prompt.text())?;
+                let prompt = self.fill(frame, input.prompt.text())?;
                 Value::text(self.ask_text(frame, site, Some(name), prompt, may_agents).await?)
             }
         };
         let value = Evaluation::from(value);
-        self.bound(frame, NamedValue { name, kind: BindingKind::Input, value: &value, site }).await?;
+        self.bind_name(frame, NamedValue { name, kind: BindingKind::Input, value: &value, site }).await?;
         Ok(value)
     }
 
@@ -126,13 +126,13 @@ impl<E: Effects> Vm<E> {
         let value = self.value(frame, &binding.value).await;
         let value = value.inspect_err(|_| {
             for name in binding.target.names() {
-                frame.scope.failed(name.as_str(), site.line);
+                frame.scope.record_failure(name.as_str(), site.line);
             }
         })?;
         match &binding.target {
             BindingTarget::Name(name) => {
                 let named = NamedValue { name: name.as_str(), kind, value: &value, site };
-                self.bound(frame, named).await?;
+                self.bind_name(frame, named).await?;
             }
             BindingTarget::Outputs(names) => {
                 for name in names {
@@ -140,7 +140,7 @@ impl<E: Effects> Vm<E> {
                         ThrownError::new(site.line, format!("the value has no output {}", name.as_str()))
                     })?;
                     let named = NamedValue { name: name.as_str(), kind, value: &part.into(), site };
-                    self.bound(frame, named).await?;
+                    self.bind_name(frame, named).await?;
                 }
             }
         }
@@ -158,15 +158,15 @@ impl<E: Effects> Vm<E> {
         let value = Evaluation { value: bound.value.clone(), made: bound.made.clone() };
         frame.scope.assign(name, bound);
         self.show_binding(frame, name);
-        self.mark(frame, site.line, state::done(&frame.number, Some(name))).await?;
+        self.mark(frame, site.line, state::completion(&frame.number, Some(name))).await?;
         Ok(value)
     }
 
     async fn output(&self, frame: &VmFrame, output: &OutputStatement, site: Site) -> Flow {
         let name = output.name.as_str();
         let value = self.value(frame, &output.value).await;
-        let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
-        self.bound(frame, NamedValue { name, kind: BindingKind::Output, value: &value, site }).await?;
+        let value = value.inspect_err(|_| frame.scope.record_failure(name, site.line))?;
+        self.bind_name(frame, NamedValue { name, kind: BindingKind::Output, value: &value, site }).await?;
         // An output of a branch is an output of the enclosing block as well.
         if let Ok(bound) = frame.scope.find(name) {
             frame.scope.frame().bind(name, (*bound).clone());
@@ -177,7 +177,7 @@ impl<E: Effects> Vm<E> {
     fn throw(&self, frame: &VmFrame, message: Option<&Text>, site: Site) -> Flow<Arc<ThrownError>> {
         match (message, &frame.caught) {
             (Some(message), _) => {
-                let message = self.filled(frame, message)?;
+                let message = self.fill(frame, message)?;
                 // Thrown because of another error, which may not recur on a retry.
                 let place = frame.caught.as_ref().and_then(|caught| caught.place.clone());
                 Ok(Arc::new(ThrownError { place, ..ThrownError::new(site.line, message) }))

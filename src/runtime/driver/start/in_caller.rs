@@ -55,7 +55,7 @@ pub(in crate::runtime) async fn prepare(
     StartingTask { id, host, side_terminal }: StartingTask,
     environment: Environment,
 ) -> Result<PreparedStart, Error> {
-    bounded(shared, &request)?;
+    check_ceilings(shared, &request)?;
     shared.ledger.wait_until_read().await;
     let coming = Some(shared.ledger.coming());
     let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;
@@ -92,7 +92,7 @@ pub(in crate::runtime) async fn prepare(
 }
 
 /// Refuses a command whose ceilings must be held by the kernel where it cannot.
-fn bounded(shared: &RuntimeShared, request: &ExecRequest) -> Result<(), Error> {
+fn check_ceilings(shared: &RuntimeShared, request: &ExecRequest) -> Result<(), Error> {
     let limits = &shared.limits;
     if !limits.require || !limits.ceilings(&request.cmd).is_bound() {
         return Ok(());

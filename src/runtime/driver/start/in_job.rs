@@ -152,7 +152,7 @@ impl StartJob {
 
 fn spawn_error(error: &SpawnError, task: &TaskView) -> Error {
     let message = with_causes(error);
-    match error.exhausted() {
+    match error.exhausted_resource() {
         Some(resource) => Error::Exhausted { resource, message },
         None => Error::Spawn { shell: task.shell.clone(), workdir: task.workdir.clone(), message },
     }

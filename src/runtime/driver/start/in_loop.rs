@@ -70,7 +70,7 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
 }
 
 /// Takes over a command that its host was told to start: its descriptors, and the events of the host.
-pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, running: RunningCommand) {
+pub(in crate::runtime::driver) fn take_over(driver: &mut Driver, id: &TaskId, running: RunningCommand) {
     let RunningCommand { pid, polled, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
@@ -96,7 +96,7 @@ pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, runn
 }
 
 /// Ends a task whose command could not be started; the caller gets the error.
-pub(in crate::runtime::driver) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
+pub(in crate::runtime::driver) fn fail_start(driver: &mut Driver, id: &TaskId, error: Error) {
     let row = (error.start_kind().as_str().to_owned(), error.to_string());
     if let Some(live) = driver.live.get_mut(id) {
         live.start_error = Some(error);

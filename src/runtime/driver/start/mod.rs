@@ -15,4 +15,4 @@ mod in_loop;
 pub(super) use files::spare_folder;
 pub(super) use in_caller::StartKit;
 pub(in crate::runtime) use in_caller::{PreparedStart, StartingTask, prepare};
-pub(super) use in_loop::{exec, failed, spawn, started};
+pub(super) use in_loop::{exec, fail_start, spawn, take_over};

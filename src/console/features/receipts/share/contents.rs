@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::console::features::receipts::covered_lines::CoveredLines;
-use crate::console::state::{State, call_rows, who};
+use crate::console::state::{State, actor_name, call_rows};
 use crate::console::text::{WrappedText, count, millis, tokens, visible};
 use crate::envelope::{mask, mask_strings};
 use crate::model::phrases::exit_word;
@@ -43,7 +43,7 @@ impl SharedCall {
         let [receipt_size, envelope_size] = sizes;
         mask_strings(&mut envelope);
         let (seen, seen_size) = match seen {
-            Ok(lines) => (lines.folded(state.setup.theme.glyphs), lines.facts()),
+            Ok(lines) => (lines.folded_text(state.setup.theme.glyphs), lines.facts()),
             Err(why) => (WrappedText::default(), why.to_owned()),
         };
         let commands = commands(state, record);
@@ -77,13 +77,13 @@ fn task_of<'a>(state: &'a State, record: &CallRecord) -> Option<&'a Arc<TaskView
 
 /// Returns the commands that a call asked to run; of others, its input.
 fn commands(state: &State, record: &CallRecord) -> Vec<String> {
-    let cmd = |value: &Value| value.get("cmd").and_then(Value::as_str).map(visible::told);
+    let cmd = |value: &Value| value.get("cmd").and_then(Value::as_str).map(visible::masked_line);
     if let Some(items) = record.input.get("items").and_then(Value::as_array) {
         let more = items.len().saturating_sub(MOST_COMMANDS);
         let more = (more > 0).then(|| format!("and {more} more"));
         return items.iter().take(MOST_COMMANDS).filter_map(cmd).chain(more).collect();
     }
-    let of_task = || Some(visible::told(&task_of(state, record)?.cmd));
+    let of_task = || Some(visible::masked_line(&task_of(state, record)?.cmd));
     let mut input = record.input.clone();
     mask_strings(&mut input);
     let input = || visible::one_line(&input.to_string()).into_owned();
@@ -95,14 +95,14 @@ fn facts(state: &State, record: &CallRecord) -> Vec<(&'static str, String)> {
         record.at.to_zoned_datetime(state.setup.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string();
     let took = record.duration_ms.map(|ms| ("duration", millis(ms)));
     let place = state.view.snapshot.workspace.file_name().map(|name| name.to_string_lossy().into_owned());
-    let first = [("result", ended(state, record)), ("agent", who(&record.actor))];
+    let first = [("result", outcome(state, record)), ("agent", actor_name(&record.actor))];
     let last = [("date", at), ("call", format!("{} {}", state.call_name(record.seq), record.tool))];
     let all = first.into_iter().chain(took).chain(last).chain(place.map(|place| ("workspace", place)));
-    all.map(|(name, value)| (name, visible::told(&value))).collect()
+    all.map(|(name, value)| (name, visible::masked_line(&value))).collect()
 }
 
 /// Returns how the command of a call ended, or what became of the call.
-fn ended(state: &State, record: &CallRecord) -> String {
+fn outcome(state: &State, record: &CallRecord) -> String {
     let envelope = record.envelope.as_ref();
     let at = |path: &str| envelope.and_then(|envelope| envelope.pointer(path));
     let text = |path: &str| at(path).and_then(Value::as_str).map(str::to_owned);

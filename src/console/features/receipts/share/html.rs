@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use crate::console::features::receipts::share::contents::SharedCall;
 use crate::console::text::{StyledPiece, WrappedText};
 use crate::console::theme::Role;
-use crate::terminal::{Palette, escaped};
+use crate::terminal::{Palette, escape};
 
 /// Wider than any line: a browser wraps by itself.
 const UNWRAPPED: usize = 1 << 20;
 
 /// Returns the page.
 pub(super) fn document(call: &SharedCall, palette: &Palette) -> String {
-    let title = escaped(&call.title);
+    let title = escape(&call.title);
     let style = style(palette);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -23,11 +23,11 @@ pub(super) fn document(call: &SharedCall, palette: &Palette) -> String {
     );
     for command in &call.commands {
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "<h1>{}</h1>", escaped(command));
+        let _ = writeln!(page, "<h1>{}</h1>", escape(command));
     }
     page.push_str("<dl>\n");
     for (name, value) in &call.facts {
-        let _ = writeln!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(value));
+        let _ = writeln!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
     }
     page.push_str("</dl>\n</header>\n<main>\n");
     section(&mut page, ("receipt", "what the model read", &call.receipt_size), &call.receipt);
@@ -40,7 +40,7 @@ pub(super) fn document(call: &SharedCall, palette: &Palette) -> String {
 }
 
 fn section(page: &mut String, (name, about, size): (&str, &str, &str), text: &WrappedText) {
-    let _ = write!(page, "<section>\n<h2>{name} <small>{about}; {}</small></h2>\n", escaped(size));
+    let _ = write!(page, "<section>\n<h2>{name} <small>{about}; {}</small></h2>\n", escape(size));
     let mut text = text.clone();
     text.wrap(UNWRAPPED);
     if !text.rows().is_empty() {
@@ -55,7 +55,7 @@ fn section(page: &mut String, (name, about, size): (&str, &str, &str), text: &Wr
 }
 
 fn span(page: &mut String, part: &StyledPiece) {
-    let text = escaped(&part.text);
+    let text = escape(&part.text);
     match class(part.role) {
         Some(class) => {
             let _ = write!(page, "<span class=\"{class}\">{text}</span>");

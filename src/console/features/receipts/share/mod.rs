@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::console::effect::Effect;
 use crate::console::features::receipts::Receipts;
-use crate::console::features::receipts::coverage::shown;
+use crate::console::features::receipts::coverage::covered_commands;
 use crate::console::features::receipts::covered_lines::CoveredLines;
 use crate::console::features::receipts::share::contents::SharedCall;
 use crate::console::state::{CommandCoverage, FileName, ShareForm, State};
@@ -26,7 +26,7 @@ impl Receipts {
     pub(in crate::console) fn share(&mut self, state: &State, form: ShareForm) -> Option<Effect> {
         let record = state.shown_record()?;
         let task = state.shown_call().and_then(|call| call.task.clone());
-        Some(match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
+        Some(match covered_commands(&record, task.as_ref(), &state.view.snapshot.tasks) {
             Ok(shown) => {
                 let call = record.seq;
                 self.sharing = Some(PendingShare { record, form });
@@ -44,7 +44,7 @@ impl Receipts {
         commands: &[CommandCoverage],
     ) -> Option<Effect> {
         let PendingShare { record, form } = self.sharing.take_if(|sharing| sharing.record.seq == call)?;
-        Some(page(state, &record, form, Ok(CoveredLines::masked(commands))))
+        Some(page(state, &record, form, Ok(CoveredLines::with_masking(commands))))
     }
 }
 

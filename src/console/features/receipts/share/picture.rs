@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::console::features::receipts::share::contents::SharedCall;
-use crate::console::text::{StyledPiece, WrappedText, column, cut, piece, width, wrapped};
+use crate::console::text::{StyledPiece, WrappedText, column, cut, piece, width, wrap_lines};
 use crate::console::theme::Role;
 use crate::terminal::{Cell, CellDrawing, CellStyle, Color};
 
@@ -18,11 +18,11 @@ const MOST_ROWS: usize = 200;
 /// Draws the call.
 pub(super) fn drawing(call: &SharedCall) -> CellDrawing {
     let commands: Vec<_> = call.commands.iter().map(|cmd| vec![piece(cmd.as_str(), Role::Strong)]).collect();
-    let mut rows = wrapped(&commands, WHOLE.into());
+    let mut rows = wrap_lines(&commands, WHOLE.into());
     let facts = call.facts.iter().flat_map(|(name, value)| {
         [piece(format!("{name} "), Role::Faint), piece(format!("{value}   "), Role::Text)]
     });
-    rows.extend(wrapped(&[facts.collect()], WHOLE.into()));
+    rows.extend(wrap_lines(&[facts.collect()], WHOLE.into()));
     rows.push(Vec::new());
     let heads = [("receipt", &call.receipt_size), ("envelope", &call.envelope_size)];
     let [receipt, envelope] = heads.map(|(name, size)| title(name, size, TEXT));
@@ -66,7 +66,7 @@ fn cells(row: &[StyledPiece]) -> Vec<Cell<'static>> {
     for part in row {
         for cluster in part.text.graphemes(true) {
             let is_wide = width(cluster) > 1;
-            cells.push(Cell::filtered(cluster, is_wide, style(part.role)).into_owned());
+            cells.push(Cell::from_raw(cluster, is_wide, style(part.role)).into_owned());
             cells.extend(is_wide.then(Cell::continuation));
         }
     }

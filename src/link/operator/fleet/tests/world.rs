@@ -243,7 +243,7 @@ impl World {
                 self.incarnations[at] += 1;
                 let slot = self.state.next_slot().expect("a slot");
                 let (place, owners, _) = self.state.by_id(&place_id(at)).expect("it is there");
-                place.succeed(slot, owners);
+                place.restart(slot, owners);
             }
             Event::Lost(at) => {
                 if let Some((place, ..)) = self.state.by_id(&place_id(at)) {
@@ -262,7 +262,7 @@ impl World {
     }
 
     pub(super) fn merged(&self) -> Snapshot {
-        merge::merged(1, Timestamp::UNIX_EPOCH, &self.state.places, &self.state.notices)
+        merge::merge_places(1, Timestamp::UNIX_EPOCH, &self.state.places, &self.state.notices)
     }
 
     /// The place that a request about a subject goes to, and the subject as it arrives there.

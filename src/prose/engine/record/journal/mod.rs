@@ -87,7 +87,7 @@ impl RunJournal {
         let at = held.path(Path::new(JOURNAL));
         let file = disk.open(&at).map_err(RunError::io("open", &path))?;
         lock(&file, run)?;
-        let (rows, bytes) = LineFile::repaired(&*disk, file, &at).map_err(RunError::io("read", &path))?;
+        let (rows, bytes) = LineFile::repair(&*disk, file, &at).map_err(RunError::io("read", &path))?;
         let (first, history) = RunHistory::read(&path, &bytes)?;
         if let Some((how, false)) = &history.end {
             return Err(RunError::Over { run: run.to_owned(), how: how.clone() });
@@ -100,13 +100,13 @@ impl RunJournal {
         Ok((Self { path, rows: Mutex::new(rows), disk, history, numbers: Mutex::new(numbers) }, first))
     }
 
-    fn known(&self, key: &ProgramKey) -> Option<&KeyHistory> {
+    fn key_history(&self, key: &ProgramKey) -> Option<&KeyHistory> {
         self.history.places.get(key)
     }
 
     /// Returns what is known about the command at a place.
     pub fn command(&self, key: &ProgramKey) -> CommandRecord {
-        match self.known(key) {
+        match self.key_history(key) {
             Some(KeyHistory { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
             Some(KeyHistory { failed: Some(ran), .. }) => CommandRecord::InDoubt(Some(ran.clone())),
             Some(KeyHistory { is_begun: true, .. }) => CommandRecord::InDoubt(None),
@@ -144,19 +144,19 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it could not be synced: the run cannot continue.
-    pub async fn settled(&self, marked: &PendingWrite) -> Result<(), RunError> {
+    pub async fn wait_for_sync(&self, marked: &PendingWrite) -> Result<(), RunError> {
         let failed = |why: String| RunError::io("sync", &self.path)(std::io::Error::other(why));
         marked.on_disk().await.map_err(failed)
     }
 
     /// Returns how the question at a place was decided.
-    pub fn decided(&self, key: &ProgramKey) -> Option<&RecordedDecision> {
-        self.known(key)?.decided.as_ref()
+    pub fn decision(&self, key: &ProgramKey) -> Option<&RecordedDecision> {
+        self.key_history(key)?.decided.as_ref()
     }
 
     /// Returns how the branches of the block at a place ended, in order.
-    pub fn joined(&self, key: &ProgramKey) -> Option<&[(usize, bool)]> {
-        self.known(key)?.joined.as_deref()
+    pub fn branch_ends(&self, key: &ProgramKey) -> Option<&[(usize, bool)]> {
+        self.key_history(key)?.joined.as_deref()
     }
 
     /// Returns the number of something at a place: the same in each execution, and never reused.
@@ -183,7 +183,7 @@ impl RunJournal {
     /// # Errors
     /// When it cannot be written.
     pub fn mark(&self, key: &ProgramKey, text: &str, folder: &Path) -> Result<bool, RunError> {
-        if self.known(key).is_some_and(|place| place.marks.iter().any(|line| line == text)) {
+        if self.key_history(key).is_some_and(|place| place.marks.iter().any(|line| line == text)) {
             return Ok(false);
         }
         let of = (self.path.parent() != Some(folder)).then(|| folder.to_owned());
@@ -198,14 +198,14 @@ impl RunJournal {
 
     /// Returns whether an earlier execution has recorded any line at a place.
     pub fn is_marked(&self, key: &ProgramKey) -> bool {
-        self.known(key).is_some_and(|place| !place.marks.is_empty())
+        self.key_history(key).is_some_and(|place| !place.marks.is_empty())
     }
 
     /// Returns what earlier executions did with the binding at a place.
     pub fn binding(&self, key: &ProgramKey, file: &Path) -> BindingRecord {
         match self.history.writers.get(file) {
             Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
-            _ if self.known(key).is_some_and(|place| place.is_bound) => BindingRecord::Overwritten,
+            _ if self.key_history(key).is_some_and(|place| place.is_bound) => BindingRecord::Overwritten,
             _ => BindingRecord::New,
         }
     }
@@ -221,7 +221,7 @@ impl RunJournal {
 
     /// Returns whether earlier executions have recorded an outcome here.
     pub fn is_begun(&self, key: &ProgramKey) -> bool {
-        self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
+        self.key_history(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
     }
 
     /// Appends a row.
@@ -279,7 +279,7 @@ mod tests {
             let journal = RunJournal::create(os(), dir.path(), first()).expect("made");
             for name in ["a", "b"] {
                 let marked = journal.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).expect("written");
-                journal.settled(&marked).await.expect("synced");
+                journal.wait_for_sync(&marked).await.expect("synced");
             }
             let ran = Box::new(CommandResult { stdout: "x\n".into(), ..CommandResult::default() });
             journal.write(&RunRow::Ran { key: key("a"), ran }).expect("written");

@@ -199,7 +199,7 @@ impl Bench {
             shown: vm.effects.shown.lock().expect("shown").clone(),
             warned: warned(&vm.effects.events.lock().expect("events")),
             state: state.lines().skip(2).map(str::to_owned).collect(),
-            outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inserted())).collect(),
+            outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inline_text())).collect(),
             bindings,
             steps: vm.progress.view().steps.iter().map(|step| (step.lines.first, step.state)).collect(),
             folder: folder.path().to_owned(),
@@ -224,7 +224,7 @@ fn files(
         let (journal, _) = RunJournal::open(disk.clone(), &path, &id)?;
         let folder = RunFolder::reopen(disk, path, journal.last_line())?;
         journal.write(&RunRow::Resumed { at })?;
-        folder.note(&state::resumed(at))?;
+        folder.note(&state::resumption(at))?;
         return Ok((folder, journal, id));
     }
     let (folder, id) = RunFolder::create(disk, workspace, "t.prose", source.text(), at)?;
@@ -280,7 +280,7 @@ fn root(
 /// Describes how a run ended.
 fn in_words(ended: Flow) -> Result<String, String> {
     match ended {
-        Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
+        Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inline_text()),
         Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),
         Err(Halt::Unanswered { line, .. }) => Err(format!("unanswered at {line}")),
         Err(Halt::OverBudget { line, .. }) => Err(format!("over budget at {line}")),
