@@ -18,7 +18,6 @@ const HEADER: &[u8] = b"content-length:";
 const FRAMED: &str =
     "not JSON: MCP over stdio has no Content-Length headers; send each message as one line of JSON";
 
-/// An error response.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
     /// The request's id, if known.

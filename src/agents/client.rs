@@ -7,7 +7,6 @@ pub struct Room {
     pub chars: usize,
     /// UTF-8 bytes.
     pub bytes: usize,
-    /// Lines.
     pub lines: usize,
 }
 

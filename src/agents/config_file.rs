@@ -24,16 +24,13 @@ pub enum InstallScope {
 /// The location of a file: a folder, and the names it may have there, the usual one first.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigFile {
-    /// The folder.
     pub folder: ConfigFolder,
-    /// The names.
     pub names: &'static [&'static str],
 }
 
 /// A folder that contains configuration files.
 #[derive(Debug, Clone, Copy)]
 pub enum ConfigFolder {
-    /// The workspace.
     Workspace,
     /// The user's home.
     Home,
@@ -62,7 +59,6 @@ pub struct Connection<'a> {
     pub scope: InstallScope,
     /// The command that starts our program.
     pub command: &'a str,
-    /// The workspace.
     pub workspace: &'a Path,
 }
 
@@ -86,7 +82,6 @@ impl Connection<'_> {
 /// A configuration file, and the settings to add to it.
 #[derive(Debug)]
 pub struct Addition {
-    /// The file.
     pub file: ConfigFile,
     /// The settings that connect the program and allow it to call our tools.
     pub connect: Value,
@@ -113,7 +108,6 @@ impl Addition {
 /// The setting that determines a program's own shell.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellSetting {
-    /// The file.
     pub file: ConfigFile,
     /// The keys that lead to it.
     pub keys: &'static [&'static str],

@@ -19,7 +19,6 @@ const HOME: ConfigFolder = Own("GEMINI_CLI_HOME", "");
 /// The user's settings, and those of a workspace.
 const SETTINGS: ConfigFile = ConfigFile::new(HOME, &[".gemini/settings.json"]);
 const SHARED: ConfigFile = ConfigFile::new(Workspace, &[".gemini/settings.json"]);
-/// Its shell tool.
 const TOOL: &str = "run_shell_command";
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {

@@ -101,7 +101,6 @@ pub struct ToolUse {
 /// A call of a tool that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedTool {
-    /// The call.
     #[serde(flatten)]
     pub call: ToolUse,
     /// The program's own name for the call; several reports may be about one.
@@ -115,7 +114,6 @@ pub struct UsedTool {
 /// A call of a tool that the program itself refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedTool {
-    /// The call.
     #[serde(flatten)]
     pub call: ToolUse,
     /// Why, in the program's words.

@@ -45,7 +45,6 @@ pub enum HookPassing {
 pub struct HookSetup {
     /// The text of the plugin, if there is one.
     pub plugin: Option<String>,
-    /// The settings.
     pub settings: Value,
 }
 

@@ -155,7 +155,6 @@ impl Trial {
 pub struct ScriptedModel<'a> {
     /// Its address, without a path.
     pub url: &'a str,
-    /// The prompt.
     pub prompt: &'a str,
     /// Where the program is started.
     pub workspace: &'a Path,

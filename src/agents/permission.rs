@@ -17,7 +17,6 @@ pub struct PermissionLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionRule {
-    /// All of it.
     Allow,
     /// Nothing.
     Deny,
@@ -41,9 +40,7 @@ impl fmt::Display for PermissionLine {
 /// The flags, variables and policy file that enforce permissions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EnforcedPermissions {
-    /// Arguments.
     pub arguments: Vec<String>,
-    /// Variables.
     pub variables: Vec<(&'static str, String)>,
     /// The text of a policy file, if the program takes one.
     pub policy: Option<String>,

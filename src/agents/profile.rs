@@ -49,7 +49,6 @@ pub struct AgentProfile {
 /// The environment that a program passes on to a server.
 #[derive(Debug, Clone, Copy)]
 pub enum PassedVariables {
-    /// All of it.
     Whole,
     /// These variables, and those that the server's entry names.
     Listed(&'static [&'static str]),

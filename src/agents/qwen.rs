@@ -36,7 +36,6 @@ fn connect(to: Connection<'_>) -> Vec<Addition> {
     vec![Addition::new(file, json!({ "mcpServers": { "pilothouse": server } })).shell(deny)]
 }
 
-/// Its shell tool.
 const TOOL: &str = "run_shell_command";
 
 const SHELL: OwnShell = OwnShell {

@@ -19,7 +19,6 @@ pub(super) const PRIVATE: &str = "private";
 /// A command as it was typed.
 #[derive(Debug, Clone, Copy)]
 pub struct TypedCommand<'a> {
-    /// Which one.
     pub command: &'static Command,
     /// Its arguments.
     pub args: &'a ArgMatches,

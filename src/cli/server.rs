@@ -23,7 +23,6 @@ use crate::tools::IdempotencyKeys;
 
 /// A running runtime with open sockets.
 pub struct RuntimeServer {
-    /// The runtime.
     pub runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
     pub ended: CancellationToken,

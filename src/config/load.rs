@@ -44,7 +44,6 @@ pub enum Origin {
 /// Settings and their origins.
 #[derive(Debug, Clone)]
 pub struct LoadedSettings {
-    /// The settings.
     pub settings: Settings,
     /// The origin of each value that is set, by its full key with dots between tables.
     pub origins: BTreeMap<String, Origin>,

@@ -73,7 +73,6 @@ pub enum Answerer {
 pub struct SessionSubject<'a> {
     /// The name of its agent.
     pub agent: Option<&'a str>,
-    /// Its model.
     pub model: Option<&'a str>,
     /// Its own name.
     pub label: Option<&'a str>,

@@ -22,7 +22,6 @@ pub struct Source {
 /// One thing that is wrong with a file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The file.
     pub file: String,
     /// The line, from 1; none when it is about the file as a whole.
     pub line: Option<usize>,
@@ -42,7 +41,6 @@ pub struct Faults(pub Vec<Fault>);
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceEntry {
-    /// The key.
     pub key: String,
     /// The line of the key, from 1.
     pub line: usize,
@@ -54,11 +52,9 @@ pub struct SourceEntry {
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
-    /// A table.
     Table(Vec<SourceEntry>),
     /// A list, each item with its line.
     List(Vec<(usize, Node)>),
-    /// A string.
     Text(String),
     /// A boolean.
     Flag(bool),

@@ -89,14 +89,12 @@ impl Effect {
 pub enum Effect {
     /// Rerun the command of a task, of which the console knows only the beginning.
     Rerun {
-        /// The task.
         task: TaskId,
         /// The call's input, without the command.
         input: Value,
     },
     /// Run the program in this file in this runtime; the path may be relative to the workspace.
     RunProgram {
-        /// The file.
         file: String,
         /// The place, where there are several.
         place: Option<PlaceId>,
@@ -108,15 +106,9 @@ pub enum Effect {
     /// List this user's runtimes on this machine.
     ListRunning,
     /// Find the task of another of this user's runtimes that holds the port which a task could not have.
-    FindHolder {
-        /// The task.
-        task: TaskId,
-        /// The port.
-        port: u16,
-    },
+    FindHolder { task: TaskId, port: u16 },
     /// Go to the window or pane in which an agent of this machine runs.
     GoToAgent {
-        /// Its label.
         label: String,
         /// A process of it.
         pid: u32,
@@ -131,7 +123,6 @@ pub enum Effect {
     KeepCommand(String),
     /// Read a task's output from an offset in its log, for the watch rules.
     ReadWatched {
-        /// The task.
         task: Arc<TaskView>,
         /// The offset at which to continue reading.
         from: u64,
@@ -150,7 +141,6 @@ pub enum Effect {
     Hover(bool),
     /// Read a page of a task's log.
     Page {
-        /// The task.
         task: TaskId,
         /// Which page.
         anchor: Anchor,
@@ -159,7 +149,6 @@ pub enum Effect {
     },
     /// Read the transcripts behind an answer.
     Coverage {
-        /// The call.
         call: u64,
         /// What it shows of each command.
         shown: Vec<CoveredCommand>,
@@ -168,7 +157,6 @@ pub enum Effect {
     Replay(TaskId),
     /// Draw a screen of a replay.
     Play {
-        /// The task.
         task: TaskId,
         /// The index of the moment.
         place: usize,
@@ -181,7 +169,6 @@ pub enum Effect {
     SearchAll(u64, String, Vec<TaskId>),
     /// Search for a prompt in a task's log.
     Prompt {
-        /// The task.
         task: TaskId,
         /// The first line searched; if none, the one before the last.
         from: Option<u64>,
@@ -192,27 +179,23 @@ pub enum Effect {
     Copy(String),
     /// Copy text, and report which clipboards took it.
     Yank {
-        /// The text.
         text: String,
         /// A description of its size.
         what: String,
     },
     /// Write text to a new file.
     WriteFile {
-        /// Its name.
         file: FileName,
         /// Its contents.
         text: String,
     },
     /// Export a task's output to a new file.
     WriteExport {
-        /// The task.
         task: Arc<TaskView>,
         /// The format.
         form: ExportForm,
         /// The colours to use.
         palette: Palette,
-        /// Its name.
         file: FileName,
     },
     /// Read the output of a task's last command.

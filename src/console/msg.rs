@@ -82,9 +82,7 @@ pub enum Msg {
     FoundAll(u64, Vec<FoundLine>, Vec<String>),
     /// The log line on which the prompt searched for begins, if there is one.
     Prompt {
-        /// The task.
         task: TaskId,
-        /// The line.
         line: Option<u64>,
         /// Whether the search went towards the end.
         forward: bool,

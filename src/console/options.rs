@@ -115,7 +115,6 @@ impl EmbeddedRuntime {
 /// What a demonstration switches to, unless the user is using the keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DemoCue {
-    /// The view.
     pub view: DemoView,
     /// The task to select in it.
     pub task: Option<TaskId>,
@@ -125,7 +124,6 @@ pub struct DemoCue {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DemoView {
-    /// The tasks.
     #[default]
     Tasks,
     /// The receipt of the newest call.

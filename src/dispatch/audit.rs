@@ -94,7 +94,6 @@ impl LocalCommand for AuditList {
     }
 }
 
-/// Which recording.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordingInput {

@@ -110,7 +110,6 @@ pub enum SideEffects {
     None,
     /// Some of it, or it is not known.
     Partial,
-    /// All of it.
     Complete,
 }
 
@@ -120,7 +119,6 @@ pub struct ExitMeaning {
     /// The number.
     #[serde(skip)]
     pub code: u8,
-    /// Its name.
     pub name: &'static str,
     /// What it says, in one line.
     pub description: &'static str,

@@ -73,7 +73,6 @@ pub trait LocalCommand: 'static {
     const EXITS: &'static [u8] = &[];
     /// Example inputs.
     const EXAMPLES: &'static [Example];
-    /// Aliases.
     const ALIASES: &'static [&'static str] = &[];
     /// Where it can run. A command that cannot run everywhere is run by `cli` and has no [`LocalCommand::run`].
     const REACH: CommandReach = CommandReach::Anywhere;
@@ -179,7 +178,6 @@ pub struct Command {
     pub danger: Danger,
     /// Example inputs.
     pub examples: Vec<Example>,
-    /// Aliases.
     pub aliases: &'static [&'static str],
     /// Where it can run.
     pub reach: CommandReach,

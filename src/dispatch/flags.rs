@@ -9,7 +9,6 @@ use crate::envelope::units::timeout;
 pub struct RunFlags {
     /// Only report what would be done.
     pub dry_run: bool,
-    /// The timeout.
     pub timeout: Option<Duration>,
     /// The request's idempotency key.
     pub once: Option<String>,

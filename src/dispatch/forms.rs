@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 /// When the answer of a command is text to be pasted or a file: plain is then the default format, even in a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainDefault {
-    /// Never.
     Never,
-    /// Always.
     Always,
     /// With this flag.
     With(&'static str),

@@ -134,7 +134,6 @@ pub(super) fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
 /// A runtime in this process.
 #[derive(Debug, Clone)]
 pub struct PrivateRuntime {
-    /// The runtime.
     pub runtime: Handle,
     /// Its answers by idempotency key.
     pub idempotency: Arc<IdempotencyKeys>,

@@ -20,7 +20,6 @@ const LISTED: usize = 20;
 
 pub(super) struct ReceiptList;
 
-/// Which receipts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceiptListInput {
@@ -129,7 +128,6 @@ impl LocalCommand for ReceiptList {
 
 pub(super) struct ReceiptShow;
 
-/// Which receipt.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceiptShowInput {

@@ -40,7 +40,6 @@ pub(super) fn find_or_newest(cx: &CommandContext, asked: Option<&str>) -> Result
     })
 }
 
-/// Reads a recording.
 pub(super) async fn read(listed: &ListedRecording) -> Result<Recording, Failure> {
     let folder = listed.folder.clone();
     off_loop(move || past::read(&folder)).await

@@ -42,7 +42,6 @@ fn rows() -> u64 {
     OutputExport::ROWS
 }
 
-/// The export.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TaskExportOutput {
     /// The recording.

@@ -14,7 +14,6 @@ use crate::model::{UndoReport, UndoRequest};
 
 pub(super) struct TaskUndo;
 
-/// Which task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskUndoInput {

@@ -22,7 +22,6 @@ pub trait Disk: std::fmt::Debug + Send + Sync {
     fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
     /// Syncs a file's contents to disk.
     fn sync(&self, file: &File) -> io::Result<()>;
-    /// Truncates a file.
     fn truncate(&self, file: &File, length: u64) -> io::Result<()>;
     /// Renames a file.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;

@@ -84,7 +84,6 @@ pub const META_VERSION: u64 = VERSION;
 pub struct ChainHead {
     /// Number of the last line.
     pub seq: u64,
-    /// Its hash.
     pub hash: Hash,
 }
 

@@ -23,7 +23,6 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 pub struct JournalRecord {
     /// The part that precedes the row's own data.
     pub header: LineHeader,
-    /// Its hash.
     pub hash: Hash,
     line: Vec<u8>,
 }

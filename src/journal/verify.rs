@@ -17,7 +17,6 @@ pub struct VerifyReport {
     pub records: u64,
     /// Number of the last valid line.
     pub seq: u64,
-    /// Its hash.
     pub hash: Hash,
     /// The recording is being written now.
     pub live: bool,

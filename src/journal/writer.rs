@@ -29,7 +29,6 @@ const RETRY: Duration = Duration::from_secs(1);
 pub struct Health {
     /// Number of the last line.
     pub seq: u64,
-    /// Its hash.
     pub hash: Hash,
     /// Why rows are not on disk; `None` while all is well.
     pub degraded: Option<Degradation>,

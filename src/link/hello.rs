@@ -67,7 +67,6 @@ impl ResultProfile {
 pub struct ClientName {
     /// Its name, e.g. `claude-code`.
     pub name: String,
-    /// Its version.
     pub version: String,
 }
 

@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A task of another workspace that holds a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignHolder {
-    /// Its workspace.
     pub workspace: PathBuf,
     /// The task.
     pub holder: PortHolder,

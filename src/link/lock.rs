@@ -37,7 +37,6 @@ pub struct RuntimeAddress {
     pub state: PathBuf,
     /// The folder of its settings.
     pub config: PathBuf,
-    /// Its workspace.
     pub workspace: PathBuf,
 }
 

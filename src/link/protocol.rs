@@ -31,7 +31,6 @@ pub(super) enum ClientMessage {
         id: u64,
         /// The one that the runtime sent with the card of the request's subject on the same connection, if it did.
         nonce: Option<String>,
-        /// The request.
         ask: Request,
     },
     /// These tasks are on the console's screen from now on (role `operator`).
@@ -42,7 +41,6 @@ pub(super) enum ClientMessage {
     Cut {
         /// The id of the call's request.
         id: u64,
-        /// The reason.
         reason: CutReason,
     },
     /// The console has received this many screen updates since the start (role `operator`).
@@ -80,7 +78,6 @@ pub enum Act {
     Call {
         /// Its name.
         tool: String,
-        /// Its input.
         input: Value,
         /// The request's idempotency key.
         once: Option<String>,
@@ -121,14 +118,12 @@ pub enum Act {
         hash: String,
         /// The revision of what they were told that it would cost.
         cost: u32,
-        /// The decision.
         decision: Decision,
     },
     /// Answer a question as the operator.
     Answer {
         /// The revision of what they were told that its command would cost.
         cost: u32,
-        /// The answer.
         given: AnswerInput,
     },
     /// Allow agents to answer a question, or no longer.
@@ -139,7 +134,6 @@ pub enum Act {
     Rules {
         /// The folder of the settings.
         config: PathBuf,
-        /// The rules.
         rules: Vec<ApprovalRule>,
     },
     /// Measure the current resource usage of live tasks, and of each process of the one that is listed.

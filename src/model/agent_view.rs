@@ -114,7 +114,6 @@ pub struct AgentWork {
 /// An agent, and how it is connected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentView {
-    /// Its label.
     pub label: String,
     /// Its name and version, as it reports them, e.g. `claude-code 2.1.330`.
     pub client: String,

@@ -25,7 +25,6 @@ pub struct LaneWait {
 pub enum LaneObstacle {
     /// The next one before it, a task of the same runtime.
     Task {
-        /// The task.
         task: TaskId,
         /// Its number in this recording.
         number: u32,

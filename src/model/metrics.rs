@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Gauge, Histogram};
 
-/// Seconds of history.
 pub const HISTORY_SECONDS: usize = 60;
 
 /// Counters and short histories (docs/contract.md#metrics).
@@ -155,7 +154,6 @@ impl From<Metrics> for MetricsReport {
 /// Counts by name.
 pub(crate) type Counts = BTreeMap<String, u64>;
 
-/// One counter.
 pub(crate) struct Counter {
     /// The name of its field in [`Metrics`].
     pub(crate) name: &'static str,

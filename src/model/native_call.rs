@@ -14,7 +14,6 @@ const MOST_GIVEN: usize = 160_000;
 /// The text that a program gave its model of a command, as it reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelText {
-    /// The text.
     pub text: String,
     /// What is known of it.
     #[serde(flatten)]

@@ -35,7 +35,6 @@ impl fmt::Display for PlaceId {
 /// The prefix of a place's task names: `web-fix` in `web-fix/t07`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceName {
-    /// The place.
     pub id: PlaceId,
     /// Its name, unique among all places: letters, digits, `-`, `_`, `.` and `:`, never a slash.
     pub name: String,
@@ -70,7 +69,6 @@ pub enum PlaceLink {
     Lost {
         /// Since when.
         since: Timestamp,
-        /// Why.
         why: String,
     },
     /// The place's runtime has ended.

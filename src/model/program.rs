@@ -82,7 +82,6 @@ pub enum StepState {
     Running,
     /// It waits for an answer.
     Asking,
-    /// It is done.
     Done,
     /// It has failed.
     Failed,
@@ -95,9 +94,7 @@ pub enum StepState {
 /// A statement that has started, at its latest pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepView {
-    /// Its lines.
     pub lines: LineRange,
-    /// Its state.
     pub state: StepState,
     /// The command it runs or ran.
     pub task: Option<TaskId>,
@@ -112,9 +109,7 @@ pub struct BranchView {
     pub letter: String,
     /// The name of its value.
     pub name: Option<String>,
-    /// Its lines.
     pub lines: LineRange,
-    /// Its state.
     pub state: StepState,
     /// The command it is running, or ran last.
     pub task: Option<TaskId>,
@@ -123,7 +118,6 @@ pub struct BranchView {
 /// A loop in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopView {
-    /// Its lines.
     pub lines: LineRange,
     /// The number of the current pass, starting at 1.
     pub pass: u32,
@@ -166,7 +160,6 @@ pub struct ProgramView {
     pub source: Arc<str>,
     /// The folder of the run.
     pub folder: PathBuf,
-    /// Its state.
     pub state: RunState,
     /// The statements that have started, in line order.
     pub steps: Vec<StepView>,
@@ -204,7 +197,6 @@ impl ProgramView {
         steps.filter_map(|step| step.task.as_ref())
     }
 
-    /// Adds an event.
     pub(crate) fn add_event(&mut self, event: ProgramEvent) {
         if self.events.len() == EVENTS_KEPT {
             self.events.remove(0);

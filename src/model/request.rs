@@ -52,7 +52,6 @@ pub struct ExecRequest {
 /// The task of a command from an agent's own shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NativeTask {
-    /// Its id.
     pub id: TaskId,
     /// Whether its terminal stands for one of its caller, which types there and reads what the command writes.
     pub has_callers_terminal: bool,
@@ -90,7 +89,6 @@ impl ExecRequest {
 /// The task that a caller runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParentTask {
-    /// The task.
     pub task: TaskId,
     /// Whether the task holds an agent (`PILOTHOUSE_TASK_KIND=agent`).
     pub is_agent: bool,

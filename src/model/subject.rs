@@ -15,7 +15,6 @@ pub enum Subject {
     Home,
     /// The pause of agents' calls, of every runtime unless one was chosen.
     Gate,
-    /// A task.
     Task(TaskId),
     /// Several tasks, of whichever runtimes.
     Tasks(Vec<TaskId>),
@@ -23,7 +22,6 @@ pub enum Subject {
     Call(u64),
     /// A held call, by its ticket.
     Held(u64),
-    /// A question.
     Question(QuestionId),
     /// An agent, by its label.
     Agent(String),

@@ -32,9 +32,7 @@ pub struct TakenPort {
 /// A task that listens on a port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortHolder {
-    /// The port.
     pub port: u16,
-    /// The task.
     pub task: TaskId,
     /// Its number in this recording.
     pub number: u32,

@@ -58,8 +58,9 @@ impl UnrecordedCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum UnrecordedRow {
-    /// One command.
     Command(UnrecordedCommand),
     /// A number of commands of which nothing else is known.
-    More { more: u64 },
+    More {
+        more: u64,
+    },
 }

@@ -21,11 +21,9 @@ use crate::terminal::Size;
 /// One managed task, or a command still in the foreground of its call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskView {
-    /// Its id.
     pub id: TaskId,
     /// Its number in this recording, starting at 1; shown as `t07` in the console.
     pub number: u32,
-    /// Its status.
     pub status: TaskStatus,
     /// The command as given; in a snapshot, long commands are truncated.
     pub cmd: String,
@@ -264,7 +262,6 @@ pub struct Notice {
 pub struct Snapshot {
     /// Increases with each published change.
     pub seq: u64,
-    /// The workspace.
     pub workspace: PathBuf,
     /// The recording's folder.
     pub recording: PathBuf,
@@ -331,13 +328,11 @@ pub struct RecordView {
 /// A place as a console shows it.
 #[derive(Debug, Clone)]
 pub struct PlaceState {
-    /// Its name.
     pub name: Arc<PlaceName>,
     /// The slot that its numbers carry.
     pub slot: Slot,
     /// The machine it is on; `None` for this one.
     pub host: Option<String>,
-    /// Its workspace.
     pub workspace: PathBuf,
     /// The state of the link to it.
     pub link: PlaceLink,

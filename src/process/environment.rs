@@ -43,7 +43,6 @@ const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
 /// The terminal that a command has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Terminals {
-    /// None.
     None,
     /// Its streams are a terminal.
     Own,

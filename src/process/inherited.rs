@@ -19,7 +19,6 @@ pub const MOST_DESCRIPTORS: usize = 240;
 /// What a process hands on. Whatever the kernel does not let a command take over stays as it is in the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InheritedAttributes {
-    /// Its resource limits.
     pub limits: ResourceLimits,
     /// Its niceness.
     nice: Option<i32>,

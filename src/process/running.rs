@@ -51,7 +51,6 @@ pub struct RunningCommand {
 /// Our ends of a command's streams, all non-blocking and close-on-exec.
 #[derive(Debug)]
 pub enum Io {
-    /// Pipes.
     Pipes {
         /// Its standard input, if kept open.
         stdin: Option<OwnedFd>,

@@ -39,7 +39,6 @@ pub(super) struct SurvivorSurvey {
 
 /// The processes that are still part of the command.
 pub(super) struct WorkingProcesses {
-    /// Their names.
     pub(super) names: Vec<String>,
     /// When to look again.
     pub(super) again: Duration,

@@ -51,7 +51,6 @@ pub(super) struct ProcessEntry {
     pub(super) cpu_ticks: u64,
     /// Processor time of its own threads, in clock ticks.
     pub(super) own_ticks: u64,
-    /// Its threads.
     pub(super) threads: u32,
     /// Pages in memory.
     pub(super) rss_pages: u64,

@@ -15,7 +15,6 @@ const FRESH: Duration = Duration::from_secs(5);
 /// What becomes of an answer that lets something run, given what it was told that this would cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::runtime) enum CostCheck {
-    /// It counts.
     Counts,
     /// What was told is old: it is computed again first.
     Old,

@@ -61,7 +61,6 @@ pub enum CallerStage {
 /// What a person did to such a command. It is then no longer what it would have been without us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Intervention {
-    /// Nothing.
     #[default]
     Nothing,
     /// Typed into it.

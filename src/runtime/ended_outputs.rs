@@ -21,7 +21,6 @@ pub(super) struct EndedOutputs {
 /// The output of one ended task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EndedOutput {
-    /// The task.
     pub(super) id: TaskId,
     /// What it counts for.
     pub(super) bytes: u64,

@@ -55,7 +55,6 @@ impl ExportForm {
 /// An export of a task's output.
 #[derive(Debug, Clone)]
 pub struct OutputExport<'a> {
-    /// The task.
     pub task: &'a TaskView,
     /// The task's events in order, for the input track of a recording.
     pub events: &'a [TaskEvent],

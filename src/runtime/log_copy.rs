@@ -21,7 +21,6 @@ const PIECE: u64 = 256 << 10;
 pub enum LogPart {
     /// What the task wrote.
     Bytes,
-    /// The marks.
     Marks,
 }
 

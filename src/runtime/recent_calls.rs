@@ -15,7 +15,6 @@ use crate::model::{CallEnd, CallRecord, CallSummary, NativeCall, StreamView};
 /// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
 const WHOLE_BYTES: usize = 32 << 20;
 
-/// Recent calls.
 #[derive(Debug, Default)]
 pub(crate) struct RecentCalls {
     next: u64,

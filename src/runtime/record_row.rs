@@ -121,10 +121,8 @@ impl FactKind {
     }
 }
 
-/// An answered call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnsweredCall<'a> {
-    /// The call.
     #[serde(flatten)]
     pub(crate) record: Cow<'a, CallRecord>,
     /// Milliseconds until the call could take effect: Pilothouse's own overhead.
@@ -159,7 +157,6 @@ impl<'a> AbandonedCall<'a> {
 /// An agent connected or disconnected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentConnection<'a> {
-    /// Its label.
     pub(crate) label: Cow<'a, str>,
     /// Its name and version.
     pub(crate) client: Cow<'a, str>,
@@ -176,7 +173,6 @@ pub(crate) struct AgentConnection<'a> {
 /// A task whose final status was determined after its runtime had died.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RecoveredTask {
-    /// The task.
     pub(crate) task: TaskId,
     /// Its final status.
     pub(crate) status: TaskStatus,

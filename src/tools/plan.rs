@@ -20,7 +20,6 @@ pub struct PlannedCommand {
 /// The commands of a call, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallPlan {
-    /// The commands.
     pub commands: Vec<PlannedCommand>,
     /// Whether they are items, whose rejection leaves the call a success.
     pub is_batch: bool,

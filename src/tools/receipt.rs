@@ -29,7 +29,6 @@ pub(super) const PATH_CHARS: usize = 1_000;
 /// A receipt, and the fields of the envelope that its lines were made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RenderedReceipt {
-    /// The text.
     pub text: SafeText,
     /// The fields, in the order of the lines. Empty if the text had to be truncated.
     pub sources: Vec<ReceiptSource>,

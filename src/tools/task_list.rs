@@ -53,7 +53,6 @@ fn default_limit() -> usize {
     20
 }
 
-/// The tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TaskListing {
     /// How many there are.

@@ -155,7 +155,6 @@ struct TaskReading {
 pub struct OutputDetails {
     /// Whether what was asked for is available.
     pub retrieval: Retrieval,
-    /// The task.
     pub task: Arc<TaskView>,
     /// The part of its output that is shown.
     pub output: StreamPreview,

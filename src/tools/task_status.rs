@@ -16,7 +16,6 @@ use crate::model::{InputTarget, TaskStatus as Status, TaskView, TreeChanges};
 
 pub(super) struct TaskStatusTool;
 
-/// Which task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskStatusInput {
@@ -169,7 +168,6 @@ struct OutputReport {
 /// What is known about a task, except its output.
 #[derive(Debug, Clone)]
 pub struct TaskDetails {
-    /// The task.
     pub task: Arc<TaskView>,
     /// The current time.
     pub now: Timestamp,

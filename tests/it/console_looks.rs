@@ -85,7 +85,6 @@ fn programs(size: Size) -> App {
     app
 }
 
-/// The screens.
 const SCREENS: [Scene; 5] = [
     ("tasks", |size| pressed(7, &[], size)),
     ("focus", |size| pressed(6, &["2"], size)),

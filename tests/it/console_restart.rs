@@ -25,7 +25,6 @@ fn calls(effects: &[Effect]) -> Vec<String> {
     effects.iter().filter_map(call).collect()
 }
 
-/// Changes a task.
 fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
     let mut next = Snapshot::clone(&app.state.view.snapshot);
     next.seq += 1;

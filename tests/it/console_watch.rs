@@ -23,7 +23,6 @@ fn elsewhere(rules: &[&str]) -> App {
     app
 }
 
-/// Changes a task.
 fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
     let mut next = Snapshot::clone(&app.state.view.snapshot);
     next.seq += 1;

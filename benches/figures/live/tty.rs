@@ -115,7 +115,6 @@ impl Tty {
         std::thread::sleep(time);
     }
 
-    /// Types.
     pub(crate) fn type_in(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).expect("type");
         self.writer.flush().expect("type");

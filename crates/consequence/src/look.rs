@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A folder.
     Folder,
     /// A symbolic link.
     Link,

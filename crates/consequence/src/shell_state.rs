@@ -77,7 +77,6 @@ pub(crate) fn list_bytes(list: &[String]) -> usize {
     list.iter().map(|text| text.len() + size_of::<String>()).sum()
 }
 
-/// A variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
     pub(crate) value: Value,

@@ -23,7 +23,6 @@ const SMALLEST_MARKED: usize = 200;
 /// The clean text of a stream, or as much of it as a preview can need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamText {
-    /// All of it.
     Whole(String),
     /// The beginning and the end of a longer stream.
     Ends {

@@ -61,13 +61,11 @@ pub struct CellStyle {
     /// The background colour.
     #[serde(skip_serializing_if = "is_default")]
     pub bg: Color,
-    /// Bold.
     #[serde(skip_serializing_if = "is_default")]
     pub bold: bool,
     /// Dim; never together with bold.
     #[serde(skip_serializing_if = "is_default")]
     pub dim: bool,
-    /// Italic.
     #[serde(skip_serializing_if = "is_default")]
     pub italic: bool,
     /// Underlined, whatever kind of underline was requested.

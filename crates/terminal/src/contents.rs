@@ -16,7 +16,6 @@ pub struct Contents {
     pub size: Size,
     /// The rows from top to bottom; missing ones are blank.
     pub rows: Vec<Arc<ScreenRow>>,
-    /// The cursor.
     pub cursor: Cursor,
     /// The modes the program has set.
     pub modes: Modes,

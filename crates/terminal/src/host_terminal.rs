@@ -34,13 +34,10 @@ const ROW: u16 = 2;
 /// An answer from a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalAnswer {
-    /// A colour.
     Colour(ColourRole, Rgb),
     /// The position of the cursor, from 1.
     Cursor {
-        /// Its row.
         row: u16,
-        /// Its column.
         column: u16,
     },
     /// The flags of kitty's keyboard protocol: the terminal knows it.

@@ -7,7 +7,6 @@ use super::modes::Modes;
 /// One key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KeyPress {
-    /// The key.
     pub key: Key,
     /// Control was held.
     pub ctrl: bool,

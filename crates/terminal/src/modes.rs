@@ -14,7 +14,6 @@ pub struct Cursor {
     pub pending_wrap: bool,
     /// Whether the program wants it to be visible.
     pub visible: bool,
-    /// Its shape.
     pub shape: CursorShape,
 }
 
@@ -25,7 +24,6 @@ pub enum CursorShape {
     /// The terminal's default.
     #[default]
     Default,
-    /// A block.
     Block {
         /// Whether it blinks.
         blink: bool,

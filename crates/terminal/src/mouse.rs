@@ -33,7 +33,6 @@ pub enum MouseKind {
     ScrollRight,
 }
 
-/// A mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum MouseButton {

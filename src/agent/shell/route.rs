@@ -32,7 +32,6 @@ pub struct RouteFacts<'a> {
 /// Which of a call's standard streams are a terminal, and whose that is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TerminalStreams {
-    /// None.
     #[default]
     None,
     /// Some, and the call is not the first process on that terminal: a person's, or that of another program.

@@ -16,7 +16,6 @@ use crate::envelope::TaskId;
 pub enum Layer {
     /// Confirms stopping this task.
     Stop {
-        /// The task.
         task: TaskId,
         /// It was requested with the kill key.
         kill: bool,

@@ -5,7 +5,6 @@ use self::MenuCommand::{Follow, Output, Screen, Shared};
 use super::line::PlainLine;
 use crate::console::keys::action::Action;
 
-/// A menu command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuCommand {
     /// An action of the console on the whole screen as well.

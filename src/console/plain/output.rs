@@ -15,7 +15,6 @@ const MOST_LINES: usize = 200;
 pub struct OutputReading {
     /// Why it was read.
     pub purpose: Purpose,
-    /// The text.
     pub text: String,
     /// The number of bytes left out before it.
     pub left_out: u64,

@@ -5,7 +5,6 @@ use crate::console::state::finding::TextSearch;
 /// The columns of the receipts screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Column {
-    /// The calls.
     #[default]
     Calls,
     /// The receipt of the selected call.
@@ -25,7 +24,6 @@ impl Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum RulingFilter {
-    /// All.
     #[default]
     All,
     /// Those about which nobody was asked, made or refused.

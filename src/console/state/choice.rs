@@ -56,7 +56,6 @@ pub enum ListChoice {
 pub enum ListForm {
     /// The sort order.
     Sort(Sort),
-    /// The grouping.
     Groups(Grouping),
     /// Shows or hides a column.
     Column(ListColumn),

@@ -18,7 +18,6 @@ pub enum Shape {
 /// A row and a column in the picture.
 pub type Spot = (u16, u16);
 
-/// Copy mode.
 #[derive(Debug, Clone)]
 pub struct CopyMode {
     /// The task whose pane it is.
@@ -31,7 +30,6 @@ pub struct CopyMode {
     pub at: Spot,
     /// Where the selection began, if it has.
     pub anchor: Option<Spot>,
-    /// Its shape.
     pub shape: Shape,
     /// The longer page being read, if any; it replaces the picture unless the cursor is moved first.
     pub wanted: Option<Anchor>,

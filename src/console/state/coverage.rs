@@ -37,7 +37,6 @@ pub struct CoveredCommand {
 /// A stream of which an answer shows a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoveredStream {
-    /// The stream.
     pub stream: OutputStream,
     /// The text that was sent; `None` if it was blank.
     pub sent: Option<String>,

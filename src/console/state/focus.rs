@@ -7,7 +7,6 @@ use crate::console::keys::KeyContext;
 use crate::console::state::copying::CopyMode;
 use crate::envelope::TaskId;
 
-/// The screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -19,7 +18,6 @@ pub enum Screen {
     Focus,
     /// All calls.
     Receipts,
-    /// The metrics.
     Metrics,
     /// A program: its source, its values and the command it is running.
     Program,

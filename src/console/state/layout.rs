@@ -39,7 +39,6 @@ pub enum Breakpoint {
 /// The pane of one task: a title row and the cells below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pane {
-    /// The task.
     pub task: TaskId,
     /// The title row.
     pub title: Rect,
@@ -66,7 +65,6 @@ pub struct Layout {
     pub timeline: Rect,
     /// What the selected call asked for.
     pub asked: Rect,
-    /// The receipt.
     pub receipt: Rect,
     /// The canonical envelope.
     pub envelope: Rect,

@@ -141,7 +141,6 @@ pub struct State {
     pub list: ListState,
     /// The receipts screen: calls, receipts and envelopes.
     pub calls: Calls,
-    /// The program screen.
     pub programs: ProgramScreen,
     /// The text open in the reader over the screen, if any.
     pub reader: Option<ReaderView>,

@@ -111,7 +111,6 @@ fn is_told(event: &TaskEvent) -> bool {
 /// The state of a replay.
 #[derive(Debug, Clone)]
 pub struct Replay {
-    /// The task.
     pub task: TaskId,
     /// Its moments, once they are read.
     pub reel: Option<Arc<Reel>>,

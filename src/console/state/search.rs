@@ -39,7 +39,6 @@ pub enum SearchOutcome {
 /// A search in one task's log.
 #[derive(Debug, Clone)]
 pub struct LogSearch {
-    /// The task.
     pub task: TaskId,
     /// The latest query.
     pub query: SearchQuery,
@@ -67,7 +66,6 @@ impl LogSearch {
 pub struct Match {
     /// The row of the page.
     pub row: u16,
-    /// Its columns.
     pub columns: Range<u16>,
     /// The log line.
     pub line: u64,
@@ -114,7 +112,6 @@ pub(in crate::console) fn read<'a>(
 /// A matching line of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundLine {
-    /// The task.
     pub task: TaskId,
     /// The line in its log.
     pub line: u64,

@@ -16,7 +16,6 @@ pub struct Setup {
     pub keymap: Keymap,
     /// The available themes, and which one is active.
     pub theme_set: ThemeSet,
-    /// The UI settings.
     pub ui: UiSettings,
     /// The path of this executable, to be started beside a task.
     pub program: Option<PathBuf>,

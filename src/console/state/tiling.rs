@@ -9,7 +9,6 @@ use crate::console::state::grid::StageGrid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Panes {
-    /// One.
     One,
     /// Two, side by side.
     TwoBeside,
@@ -35,9 +34,7 @@ pub enum ListPlace {
 /// A layout of the tasks screen: just the list and panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tiling {
-    /// The panes.
     pub panes: Panes,
-    /// The list.
     pub list: ListPlace,
 }
 

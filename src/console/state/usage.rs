@@ -263,7 +263,6 @@ pub struct Pace {
 pub struct Latencies(VecDeque<u64>);
 
 impl Latencies {
-    /// Adds a duration.
     pub fn add(&mut self, took: Duration) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();

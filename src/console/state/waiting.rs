@@ -10,9 +10,7 @@ use crate::model::{AgentView, HeldCall, InputWait, Question, Snapshot, TaskStatu
 /// An item in a snapshot that waits, with its data.
 #[derive(Debug, Clone, Copy)]
 pub enum WaitingItem<'a> {
-    /// A question.
     Question(&'a Question),
-    /// A held call.
     Held(&'a HeldCall),
     /// A task, and what it waits for.
     Input(&'a TaskView, &'a InputWait),

@@ -16,7 +16,6 @@ use crate::console::theme::Role;
 pub struct StyledPiece {
     /// The text, safe to display.
     pub text: String,
-    /// Its role.
     pub role: Role,
 }
 

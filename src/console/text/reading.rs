@@ -9,7 +9,6 @@ pub(in crate::console) const CONTEXT: usize = 3;
 /// A text laid out for its area, with the reading position.
 #[derive(Debug, Clone, Default)]
 pub struct ReaderText {
-    /// The text.
     pub document: WrappedText,
     /// The current row.
     pub at: usize,
@@ -63,7 +62,6 @@ pub struct ReaderView {
     pub title: String,
     /// Facts about it, most important first.
     pub facts: Vec<StyledPiece>,
-    /// The text.
     pub text: ReaderText,
     /// The lines at which its parts begin, which keys jump between.
     pub parts: Vec<usize>,

@@ -14,7 +14,6 @@ pub const LEGIBLE: f64 = 4.5;
 /// How many colours a terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// None.
     None,
     /// The sixteen named colours.
     Sixteen,
@@ -27,7 +26,6 @@ pub enum Level {
 /// The background of a terminal and its sixteen named colours, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backdrop {
-    /// The background.
     pub background: Rgb,
     /// The named colours, from `black` to `bright-white`.
     pub palette: [Rgb; 16],

@@ -19,10 +19,8 @@ pub const BUILT_IN: [(&str, &str); 7] = [
 /// Maximum number of the user's own theme files that are read.
 const MOST_OWN: usize = 64;
 
-/// A named theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedTheme {
-    /// Its name.
     pub name: String,
     /// The contents of its file.
     pub file: ThemeFile,

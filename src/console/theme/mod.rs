@@ -62,7 +62,6 @@ pub struct Capabilities {
 /// The effective preferences of a console.
 #[derive(Debug, Clone)]
 pub struct Preferences {
-    /// The theme.
     pub theme: Theme,
     /// The key bindings.
     pub keymap: Keymap,
@@ -75,7 +74,6 @@ pub struct Preferences {
 /// The available themes, and what is needed to build one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThemeSet {
-    /// All themes.
     pub themes: Themes,
     /// The name of the active theme.
     pub active: String,

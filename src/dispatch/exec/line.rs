@@ -23,12 +23,10 @@ pub(super) struct StreamRequest {
     pub(super) payload: Map<String, Value>,
 }
 
-/// A parsed line.
 #[derive(Debug, PartialEq)]
 pub(super) enum ParsedLine {
     /// Nothing to do.
     Blank,
-    /// A request.
     Line(StreamRequest),
     /// Not a request, and why; with its command if that could be read.
     Malformed(Option<String>, Box<Failure>),

@@ -12,7 +12,6 @@ use crate::dispatch::response::Failure;
 /// A flag that every command has.
 #[derive(Debug, Clone, Copy)]
 pub struct LineFlag {
-    /// Its name.
     pub name: &'static str,
     /// The type of its value; `boolean` is a bare flag.
     pub kind: &'static str,

@@ -29,7 +29,6 @@ pub(super) const SERVER_NAME: &str = "pilothouse";
 pub(super) enum Format {
     /// JSON, optionally with comments and trailing commas.
     Jsonc,
-    /// TOML.
     Toml,
 }
 

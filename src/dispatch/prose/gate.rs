@@ -21,7 +21,6 @@ pub(in crate::dispatch) struct ProseGateDecide<const OPENS: bool>;
 /// `prose gate log`: the history of a run's gates.
 pub(in crate::dispatch) struct ProseGateLog;
 
-/// Which gate.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateInput {
@@ -86,7 +85,6 @@ impl GateInput {
     }
 }
 
-/// Of which gates.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct GateLogInput {

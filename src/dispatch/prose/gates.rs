@@ -21,7 +21,6 @@ const PROMPT_CHARS: usize = 200;
 /// Lists the waiting gates.
 pub(in crate::dispatch) struct ProseGates;
 
-/// The gates.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct GatesOutput {
     /// Those that wait, oldest first.

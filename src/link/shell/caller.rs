@@ -147,7 +147,6 @@ impl ShellCall {
         super::take(&mut self.unread, MAX_HELLO)
     }
 
-    /// Sends a line.
     pub(in crate::link) fn send_line(&mut self, line: &[u8]) -> Result<(), Error> {
         self.stream.write_all(&[line, b"\n"].concat()).map_err(Error::Talk)
     }

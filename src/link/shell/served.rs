@@ -25,7 +25,6 @@ const CHUNK: usize = 64 << 10;
 /// A request and its descriptors.
 #[derive(Debug)]
 pub struct ServedRequest {
-    /// The request.
     pub request: ShellRequest,
     /// The directory in which the command starts.
     pub workdir: OwnedFd,

@@ -12,9 +12,7 @@ use crate::model::QuestionKind;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerValue {
-    /// Yes.
     Yes,
-    /// No.
     No,
     /// One of the labels.
     Choice(String),
@@ -136,7 +134,6 @@ impl From<Principal> for String {
     }
 }
 
-/// A recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedAnswer {
     /// The answer itself.

@@ -13,13 +13,9 @@ use crate::model::{Comment, PermissionEnd, Question, QuestionId, RecordedAnswer}
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum QuestionFact {
     /// It was asked.
-    Asked {
-        /// The question.
-        question: Arc<Question>,
-    },
+    Asked { question: Arc<Question> },
     /// It was answered.
     Answered {
-        /// The question.
         id: QuestionId,
         /// The answer; for a masked text, only its length.
         answer: RecordedAnswer,
@@ -29,14 +25,12 @@ pub(crate) enum QuestionFact {
     },
     /// It was not answered in time.
     TimedOut {
-        /// The question.
         id: QuestionId,
         /// When it timed out.
         at: Timestamp,
     },
     /// The asker no longer waits.
     Withdrawn {
-        /// The question.
         id: QuestionId,
         /// When it was withdrawn.
         at: Timestamp,
@@ -45,17 +39,10 @@ pub(crate) enum QuestionFact {
         in_agent: bool,
     },
     /// Someone commented on it.
-    Commented {
-        /// The question.
-        id: QuestionId,
-        /// The comment.
-        comment: Comment,
-    },
+    Commented { id: QuestionId, comment: Comment },
     /// What the operator permitted with the answer to it is over.
     PermissionEnded {
-        /// The question.
         id: QuestionId,
-        /// Why.
         why: PermissionEnd,
         /// When.
         at: Timestamp,
@@ -65,7 +52,6 @@ pub(crate) enum QuestionFact {
     },
     /// The operator allowed agents to answer it, or no longer does.
     Agents {
-        /// The question.
         id: QuestionId,
         /// Whether they may.
         may: bool,

@@ -38,11 +38,8 @@ pub struct PromptPermission {
     pub question: QuestionId,
     /// The number of that question.
     pub number: u32,
-    /// The agent.
     pub agent: String,
-    /// Its session.
     pub session: String,
-    /// Which prompts.
     pub which: PermittedPrompts,
     /// When that question was asked: what happened before ends nothing.
     pub asked_at: Timestamp,

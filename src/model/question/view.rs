@@ -147,9 +147,7 @@ pub struct AgentPrompt {
 /// What of an agent's open prompts has been answered in the agent, as a later event of its session shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredPrompts {
-    /// The agent.
     pub agent: String,
-    /// The session.
     pub session: String,
     /// Which prompts of the session.
     pub which: AnsweredWhich,
@@ -160,7 +158,6 @@ pub struct AnsweredPrompts {
 /// Which prompts of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnsweredWhich {
-    /// All.
     All,
     /// Those of the session itself, or of one of its subagents.
     Of(Option<String>),
@@ -248,7 +245,6 @@ pub struct Evidence {
 /// A program's value as shown to people and agents: its beginning, and how it was produced.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BindingView {
-    /// Its name.
     pub name: String,
     /// `let`, `const`, `input` or `output`.
     pub kind: String,
@@ -318,7 +314,6 @@ pub struct NewQuestion {
 /// A question that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// Its id.
     pub id: QuestionId,
     /// Its number in this recording, starting at 1; shown as `q03` in the console.
     pub number: u32,
@@ -368,6 +363,5 @@ pub struct Comment {
     pub by: Actor,
     /// When it was made.
     pub at: Timestamp,
-    /// Its text.
     pub text: String,
 }

@@ -34,7 +34,6 @@ struct ListeningSocket {
 /// A live task whose sockets are looked for.
 #[derive(Debug, Clone)]
 pub struct WatchedTask {
-    /// The task.
     pub id: TaskId,
     /// The process id of its host.
     pub host: u32,
@@ -43,7 +42,6 @@ pub struct WatchedTask {
 /// A task began or ceased to listen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenChange {
-    /// The task.
     pub task: TaskId,
     /// Where.
     pub at: ListenAddress,

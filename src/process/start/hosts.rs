@@ -237,7 +237,6 @@ impl HostProcess {
         poll(&mut ended, Some(&at_once)) == Ok(0) && !self.id().is_some_and(tree::is_stopped)
     }
 
-    /// Kills it.
     pub(in crate::process) fn start_kill(&self) {
         if let Some(handle) = &self.handle {
             // A process that has ended needs no signal.

@@ -63,7 +63,6 @@ pub struct AskedQuestion<'a> {
     pub line: u32,
     /// The kind of answer it expects.
     pub kind: &'a QuestionKind,
-    /// Its text.
     pub text: &'a str,
     /// The current iteration of the enclosing loop.
     pub pass: Option<u32>,
@@ -72,7 +71,6 @@ pub struct AskedQuestion<'a> {
 /// The content of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuppliedAnswer {
-    /// This value.
     Value(AnswerValue),
     /// A failure with this message.
     Fail(String),

@@ -39,7 +39,6 @@ pub struct CallSite {
 /// A question that a program may ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PossibleQuestion {
-    /// Its line.
     pub line: u32,
     /// The construct: `input`, `gate`, `session`, `resume`, `if`, `loop`, `choice`, `filter`, `value`, `exec`.
     pub construct: &'static str,

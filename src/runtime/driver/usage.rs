@@ -8,7 +8,6 @@ use crate::process::{ProcessUsage, Usage};
 /// The resource usage of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskUsage {
-    /// The task.
     pub task: TaskId,
     /// The usage of its processes, where it can be measured.
     pub tree: Option<Usage>,

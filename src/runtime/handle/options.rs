@@ -25,7 +25,6 @@ pub struct Options {
     pub env: EnvSettings,
     /// Starts task hosts.
     pub spawner: Spawner,
-    /// Limits.
     pub limits: Limits,
 }
 

@@ -20,22 +20,36 @@ const STACK: usize = 64 << 10;
 #[derive(Debug)]
 pub(in crate::runtime) enum LaneOrder {
     /// A slot.
-    Join { id: TaskId, lane: Lane },
+    Join {
+        id: TaskId,
+        lane: Lane,
+    },
     /// To be counted as running: the operator has let it pass.
-    Pass { id: TaskId },
-    /// To leave it.
-    Leave { id: TaskId },
+    Pass {
+        id: TaskId,
+    },
+    Leave {
+        id: TaskId,
+    },
 }
 
 /// What a task is told about its lane.
 #[derive(Debug)]
 pub(in crate::runtime) enum LaneNews {
     /// It has a slot.
-    Admitted { id: TaskId },
-    /// It waits.
-    Waits { id: TaskId, place: QueuePlace },
+    Admitted {
+        id: TaskId,
+    },
+    Waits {
+        id: TaskId,
+        place: QueuePlace,
+    },
     /// The lane cannot be used.
-    Failed { id: TaskId, lane: String, error: io::Error },
+    Failed {
+        id: TaskId,
+        lane: String,
+        error: io::Error,
+    },
 }
 
 /// A place in the queue of a lane.

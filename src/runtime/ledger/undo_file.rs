@@ -34,7 +34,6 @@ impl UndoFile {
         files::replace(&Self::path(folder, task), |file| file.write_all(&bytes))
     }
 
-    /// Reads it.
     pub(super) fn read(folder: &Path, task: &TaskId) -> io::Result<Self> {
         let bytes = files::read(&Self::path(folder, task), OWN, MOST_BYTES)?;
         serde_json::from_slice(&bytes).map_err(io::Error::other)

@@ -26,7 +26,6 @@ pub struct HeldLine<'a> {
 /// An element of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamPiece<'a> {
-    /// A line.
     Line(HeldLine<'a>),
     /// A gap where output was not kept.
     Gap {

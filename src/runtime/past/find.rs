@@ -17,7 +17,6 @@ use crate::runtime::task_folder::TASKS;
 pub struct ListedRecording {
     /// Its name: when it started, and its runtime's process id.
     pub name: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// Its description; `None` if it cannot be read.
     pub meta: Option<RecordingMeta>,

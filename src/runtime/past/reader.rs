@@ -19,7 +19,6 @@ use crate::runtime::unrecorded::UnrecordedCommands;
 /// A recording read back from its rows.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// Its folder.
     pub folder: PathBuf,
     /// The recording's description.
     pub meta: Option<RecordingMeta>,
@@ -70,9 +69,7 @@ impl PastCall {
 /// An event of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastEvent {
-    /// The task.
     pub task: TaskId,
-    /// The event.
     pub event: TaskEvent,
 }
 

@@ -16,7 +16,6 @@ use crate::ledger::is_of_ledger;
 use crate::runtime::record_row::{Fact, FactKind};
 use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
-/// One finished recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FinishedRecording {
     folder: PathBuf,

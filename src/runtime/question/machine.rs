@@ -30,7 +30,6 @@ const IN_AGENT_SHOWN: usize = 16;
 /// Who gets a reply once a fact is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::runtime) enum FactReply {
-    /// Nobody.
     Nobody,
     /// The asker: the question was not asked, because it could not be recorded.
     NotAsked,

@@ -55,7 +55,6 @@ impl PromptedCommand {
 /// The origin of a call that came out of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallOrigin {
-    /// The task.
     pub(crate) task: TaskId,
     /// The agent that started the task, or that the task holds.
     pub(crate) agent: Option<Actor>,

@@ -111,16 +111,12 @@ pub enum CommandDetails {
     },
     /// It continues as a task.
     Promoted {
-        /// The task.
         task: Arc<TaskView>,
         /// Its output so far.
         output: StreamPreview,
     },
     /// The operator has not approved it yet, or its turn in its lane has not come.
-    Held {
-        /// The task.
-        task: Arc<TaskView>,
-    },
+    Held { task: Arc<TaskView> },
 }
 
 /// Builds the canonical envelope.

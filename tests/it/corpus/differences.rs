@@ -9,7 +9,6 @@ use super::picture::Found;
 /// The differences found in one session, by checkpoint or by sample name.
 pub(super) type Places = BTreeMap<String, Found>;
 
-/// The list.
 #[derive(Deserialize)]
 struct List {
     /// The version of tmux that it was made with.

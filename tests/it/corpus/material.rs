@@ -8,7 +8,6 @@ pub(super) const CODE: &str = r#"//! A ship and where it is.
 
 use std::fmt;
 
-/// A ship.
 #[derive(Debug, Clone)]
 pub struct Ship {
     name: String,

@@ -163,7 +163,6 @@ impl Session {
         self
     }
 
-    /// Types text.
     #[track_caller]
     pub(super) fn types(&mut self, text: &str) -> &mut Self {
         self.input(TypedInput::Raw(text.as_bytes().to_vec()))

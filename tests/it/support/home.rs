@@ -47,7 +47,6 @@ impl Home {
         path
     }
 
-    /// The workspace.
     pub(crate) fn workspace(&self) -> PathBuf {
         self.temp.path().join("workspace")
     }

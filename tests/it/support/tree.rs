@@ -39,7 +39,6 @@ impl Family {
         guards.last().is_some_and(|last| name(*last) == KEEPER).then_some(Self { guards, program: at })
     }
 
-    /// The keeper.
     #[track_caller]
     pub(crate) fn keeper(&self) -> u32 {
         *self.guards.last().expect("a keeper")

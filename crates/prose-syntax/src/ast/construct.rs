@@ -10,7 +10,6 @@ use crate::source::Span;
 /// `do name(a, b)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Invocation {
-    /// The block.
     pub block: Name,
     /// What its parameters are.
     pub arguments: Vec<Expr>,
@@ -76,10 +75,8 @@ pub enum Branch {
     Named {
         /// The variable.
         name: Name,
-        /// Its value.
         value: Box<Expr>,
     },
-    /// Any statement.
     Statement(Statement),
 }
 
@@ -190,7 +187,6 @@ pub struct ChoiceExpr {
 /// `option "…":`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceOption {
-    /// Its label.
     pub label: Text,
     /// What is done when it is chosen.
     pub body: Statements,
@@ -212,7 +208,6 @@ pub struct If {
 /// A condition and what is done when it holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Arm {
-    /// The condition.
     pub condition: Condition,
     /// What is done.
     pub body: Statements,

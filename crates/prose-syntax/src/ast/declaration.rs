@@ -42,12 +42,7 @@ impl Use {
 #[serde(rename_all = "snake_case")]
 pub enum UsePath {
     /// `@handle/slug` or `handle/slug`.
-    Registry {
-        /// Whose.
-        handle: String,
-        /// Which.
-        slug: String,
-    },
+    Registry { handle: String, slug: String },
     /// `https://…`.
     Url(String),
     /// A file beside this one: `./x.prose`, `../x.prose`, `/x.prose`, `x.prose`.
@@ -59,7 +54,6 @@ pub enum UsePath {
 /// `import "skill" from "source"`, the old way to name a skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SkillImport {
-    /// The skill.
     pub skill: Text,
     /// Where it comes from.
     pub source: Text,
@@ -98,7 +92,6 @@ impl InputPrompt {
 /// `agent x:`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentDefinition {
-    /// Its name.
     pub name: Name,
     /// What sessions with it start from.
     pub properties: SessionProperties,
@@ -122,7 +115,6 @@ pub enum Persist {
     Project,
     /// `user`: in the user's folder.
     User,
-    /// A path.
     Path(String),
 }
 
@@ -141,16 +133,13 @@ pub struct Permission {
 pub enum Rule {
     /// `allow`, `deny`, `prompt`, or something unknown.
     Word(Name),
-    /// Patterns.
     Patterns(Vec<Text>),
 }
 
 /// `block x(a, b):`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlockDefinition {
-    /// Its name.
     pub name: Name,
-    /// Its parameters.
     pub parameters: Vec<Name>,
     /// How deep it may call itself, where it says so.
     pub max_depth: Option<Spanned<NonZeroU32>>,
@@ -163,7 +152,6 @@ pub struct BlockDefinition {
 /// `gate x:`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateStatement {
-    /// Its name.
     pub name: Name,
     /// What the person who decides reads.
     pub prompt: Text,

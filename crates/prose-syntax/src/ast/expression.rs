@@ -117,7 +117,6 @@ impl Expr {
 /// `exec "command"` with its properties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExecExpr {
-    /// The command.
     pub command: Text,
     /// How long it may run, where it says so.
     pub timeout: Option<Spanned<Duration>>,
@@ -180,7 +179,6 @@ pub enum SessionHead {
     Named {
         /// What this session is called.
         name: Name,
-        /// The agent.
         agent: Name,
     },
 }
@@ -211,7 +209,6 @@ pub struct Resume {
 pub struct SessionProperties {
     /// What to do.
     pub prompt: Option<Text>,
-    /// Which model.
     pub model: Option<Spanned<SessionModel>>,
     /// What it gets to read: a name, a property, a list or a record.
     pub context: Option<Box<Expr>>,
@@ -223,7 +220,6 @@ pub struct SessionProperties {
     pub timeout: Option<Spanned<Duration>>,
 }
 
-/// A model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "kebab-case")]
@@ -268,7 +264,6 @@ impl Property {
 /// An entry of a record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordEntry {
-    /// Its key.
     pub key: Name,
     /// Its value; without one, the variable of the key's name.
     pub value: Option<Expr>,
@@ -279,7 +274,6 @@ pub struct RecordEntry {
 pub struct CallExpr {
     /// The used program.
     pub program: Name,
-    /// Its inputs.
     pub inputs: Vec<(Name, Expr)>,
     /// The whole call.
     pub span: Span,
@@ -288,7 +282,6 @@ pub struct CallExpr {
 /// `a -> b -> c`: at least two steps, each a session; in `compat` also an exec or the invocation of a block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Arrow {
-    /// The steps.
     pub steps: Vec<Expr>,
 }
 
@@ -313,7 +306,6 @@ pub struct Pipe {
 /// One operation of a pipeline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PipeStage {
-    /// Which one.
     pub operation: StageOperation,
     /// What it does with each element.
     pub body: Statements,

@@ -88,7 +88,6 @@ impl std::ops::Deref for Statements {
     }
 }
 
-/// One statement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statement {
     /// Its number in the whole program, from 0 in source order: a name that stays the same from run to run.
@@ -154,7 +153,6 @@ pub enum Mutability {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BindingTarget {
-    /// One name.
     Name(Name),
     /// `{ a, b }`: the outputs of these names of a program call.
     Outputs(Vec<Name>),
@@ -184,6 +182,5 @@ pub struct Assignment {
 pub struct OutputStatement {
     /// The output, and the variable of the same name.
     pub name: Name,
-    /// Its value.
     pub value: Box<Expr>,
 }

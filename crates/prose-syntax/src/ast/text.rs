@@ -11,7 +11,6 @@ use crate::source::Span;
 /// A value that a program wrote, with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Spanned<T> {
-    /// The value.
     pub value: T,
     /// Where it stands.
     pub span: Span,
@@ -43,7 +42,6 @@ impl PartialEq<str> for Name {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Count {
-    /// A number.
     Number(NonZeroU32),
     /// The value of a variable, read when it is needed. Only in `compat`.
     Variable(Name),

@@ -10,11 +10,9 @@ use super::{
 /// How a name is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameKind {
-    /// An input.
     Input,
     /// `let` or `const`.
     Bound(Mutability),
-    /// An output.
     Output,
     /// The name of a branch of a parallel block.
     Branch,
@@ -31,7 +29,6 @@ pub type Local<'a> = (&'a Name, &'static str);
 
 /// Visits the nodes of a tree.
 pub trait Visitor<'a>: Sized {
-    /// A statement.
     fn statement(&mut self, statement: &'a Statement) {
         walk_statement(self, statement);
     }
@@ -90,17 +87,14 @@ pub trait Visitor<'a>: Sized {
         self.value(context);
     }
 
-    /// A condition.
     fn condition(&mut self, condition: &'a Condition) {
         walk_condition(self, condition);
     }
 
-    /// A session.
     fn session(&mut self, session: &'a SessionExpr) {
         walk_session(self, session);
     }
 
-    /// A text.
     fn text(&mut self, _text: &'a Text) {}
 
     /// Visits a name where it is declared.

@@ -25,7 +25,6 @@ pub enum CastVersion {
 /// The properties of a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Cast<'a> {
-    /// Its version.
     pub version: CastVersion,
     /// The initial size.
     pub size: Size,

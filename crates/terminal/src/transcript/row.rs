@@ -12,7 +12,6 @@ const HEAVY: usize = 512 << 10;
 /// Rows wider than this are not split into cells; see [`TextRow::can_edit`].
 const MAX_CELLS: usize = 1 << 16;
 
-/// One row.
 #[derive(Debug)]
 pub(super) struct TextRow {
     /// The text, until the row is edited.

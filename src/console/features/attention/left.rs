@@ -35,7 +35,6 @@ pub(in crate::console) enum LeftOutcome {
     Ended(Vec<FeatureReply>),
     /// It goes on, and this departure is not listed again.
     Kept(Departure),
-    /// To this task.
     Look(TaskId),
 }
 

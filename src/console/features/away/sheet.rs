@@ -42,11 +42,9 @@ impl AwayReason {
 /// Where a line leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwayTarget {
-    /// To a task.
     Task(TaskId),
     /// To the card of a held call, by its ticket.
     Held(u64),
-    /// To a question.
     Question(QuestionId),
 }
 

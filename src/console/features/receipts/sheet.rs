@@ -19,9 +19,7 @@ pub struct CallSheet {
     pub budget: Option<u64>,
     /// What the agent's hook says of it.
     pub(super) native: Option<NativeCall>,
-    /// The receipt.
     pub receipt: ReaderText,
-    /// The envelope.
     pub envelope: ReaderText,
     /// The lines of both texts that correspond.
     pub links: Vec<LineLink>,

@@ -99,7 +99,6 @@ impl AgentFilter {
 pub struct Filters {
     /// By state or kind of actor.
     pub state: Filter,
-    /// By agent.
     pub whose: Option<AgentFilter>,
     /// Words that a task must contain.
     pub text: String,

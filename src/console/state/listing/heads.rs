@@ -11,7 +11,6 @@ use crate::model::{PlaceId, TaskStatus, TaskView};
 pub(crate) enum GroupKey {
     /// The initiator of its tasks: one of the group's actors.
     Actor(Actor),
-    /// A place.
     Place(PlaceId),
 }
 

@@ -34,7 +34,6 @@ pub enum PointedRow {
 /// The task list.
 #[derive(Debug, Clone, Default)]
 pub struct ListState {
-    /// The selected task.
     pub selected: Option<TaskId>,
     /// The row that is pointed at instead of a task.
     pub pointed: Option<PointedRow>,
@@ -42,7 +41,6 @@ pub struct ListState {
     pub is_held: bool,
     /// First row shown.
     pub top: usize,
-    /// The filters.
     pub filters: Filters,
     /// The sort order, grouping and columns.
     pub listing: ListOrder,

@@ -86,7 +86,6 @@ pub enum Grouping {
 pub struct ListOrder {
     /// The sort order.
     pub sort: Sort,
-    /// The grouping.
     pub groups: Grouping,
     /// The columns of wide rows, besides task, state and command.
     pub columns: BTreeSet<ListColumn>,
@@ -105,7 +104,6 @@ pub(crate) enum ListRow {
     Held(usize),
     /// An agent at work: its index among the agents.
     Agent(usize),
-    /// A group header.
     Head(GroupHead),
     /// The headings of the tasks that have ended, below those that live.
     Ended,
@@ -124,7 +122,6 @@ pub(crate) enum SelectableRow<'a> {
     Batch(&'a HeldCall),
     /// An agent at work.
     Agent(&'a AgentView),
-    /// A task.
     Task(&'a Arc<TaskView>),
 }
 

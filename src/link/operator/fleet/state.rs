@@ -130,7 +130,6 @@ impl FleetCore {
         self.news.notify_one();
     }
 
-    /// Removes a place.
     pub(super) fn remove(&self, id: &PlaceId) {
         let mut state = self.state();
         if let Some(at) = state.places.iter().position(|place| place.id() == id) {

@@ -10,7 +10,6 @@ use crate::prose::engine::value::Value;
 pub struct CommandEnd {
     /// Its text; empty if it is not known.
     pub command: String,
-    /// Its exit code.
     pub exit_code: Option<i32>,
     /// Its standard error.
     pub stderr: String,
@@ -39,7 +38,6 @@ impl CommandEnd {
 /// The contents of a binding file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BindingFile {
-    /// The name.
     pub name: String,
     /// `input`, `let`, `const` or `output`.
     pub kind: String,
@@ -49,7 +47,6 @@ pub struct BindingFile {
     pub source: String,
     /// How the command that created it ended, if known.
     pub made: Option<CommandEnd>,
-    /// Its value.
     pub value: Value,
 }
 

@@ -14,9 +14,7 @@ use crate::prose::engine::vm::control_flow::{Flow, Halt, ThrownError};
 pub struct RunOutcome {
     /// Its id.
     pub run: String,
-    /// Its folder.
     pub folder: PathBuf,
-    /// How it ended.
     pub how: RunEnd,
     /// The line of what ended it.
     pub line: Option<u32>,
@@ -28,7 +26,6 @@ pub struct RunOutcome {
     pub sessions: u32,
     /// What they cost, in millionths of a dollar, as far as they say.
     pub cost: u64,
-    /// Its outputs.
     pub outputs: Vec<(String, Value)>,
     /// Processes its commands had left behind, now ended.
     pub left_behind: Vec<String>,

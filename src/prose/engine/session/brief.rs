@@ -19,7 +19,6 @@ const VARIABLE_BYTES: usize = 32 << 10;
 pub struct BriefAgent {
     /// Its name in the program; none in a session without one.
     pub name: Option<String>,
-    /// Its model.
     pub model: Option<String>,
     /// Its prompt, filled in.
     pub prompt: Option<String>,
@@ -32,7 +31,6 @@ pub struct BriefAgent {
 /// A value that accompanies a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContextValue {
-    /// Its name.
     pub name: String,
     /// How it was created, in a few words; may be empty.
     pub made: String,

@@ -13,7 +13,6 @@ use crate::prose::engine::value::Value;
 /// The result of an expression: a value, and how the command that created it ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Evaluation {
-    /// The value.
     pub value: Value,
     /// How the command ended, if known.
     pub made: Option<CommandEnd>,
@@ -91,23 +90,18 @@ pub enum Halt {
     Cancelled,
     /// Nobody could answer what was asked on this line.
     Unanswered {
-        /// The line.
         line: u32,
         /// What was asked.
         question: String,
     },
     /// The run's budget is used up before the session on this line.
     OverBudget {
-        /// The line.
         line: u32,
         /// The limit that was reached.
         budget: String,
     },
     /// A person aborted the program at this line.
-    Aborted {
-        /// The line.
-        line: u32,
-    },
+    Aborted { line: u32 },
     /// The run itself cannot continue.
     Broken(RunError),
 }

@@ -46,11 +46,9 @@ pub trait Effects: Send + Sync {
 pub struct CommandSpec {
     /// The id of its task.
     pub id: TaskId,
-    /// The command.
     pub command: String,
     /// The directory in which it starts.
     pub cwd: PathBuf,
-    /// Its timeout.
     pub timeout: Duration,
     /// Its position in the program, for display.
     pub place: String,
@@ -76,7 +74,6 @@ pub enum NoEffect {
 pub struct Audience {
     /// A person at a console.
     pub operator: bool,
-    /// An agent.
     pub agent: bool,
 }
 
@@ -89,7 +86,6 @@ pub struct RunEvent {
     pub what: String,
     /// The statement's number, e.g. `2a`.
     pub number: String,
-    /// Its line.
     pub line: u32,
     /// What there is to say, on one line.
     pub text: String,

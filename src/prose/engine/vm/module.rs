@@ -15,7 +15,6 @@ use crate::prose::syntax::{Position, Profile, SourceText, Span};
 pub struct Library {
     /// The name of its folder in a run that uses it.
     pub name: String,
-    /// Its text.
     pub source: SourceText,
     /// Its tree, without errors.
     pub program: Program,

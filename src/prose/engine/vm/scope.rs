@@ -31,7 +31,6 @@ pub enum BindingKind {
 pub struct BoundValue {
     /// How it was bound.
     pub kind: BindingKind,
-    /// Its value.
     pub value: Value,
     /// How the command that created it ended, if known.
     pub made: Option<CommandEnd>,
@@ -72,7 +71,6 @@ enum Extent {
     Locals,
 }
 
-/// One scope.
 #[derive(Debug)]
 pub struct NameScope {
     parent: Option<Arc<NameScope>>,

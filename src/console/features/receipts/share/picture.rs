@@ -15,7 +15,6 @@ const WHOLE: u16 = 2 * TEXT + 3;
 /// The most rows of texts side by side, and of output.
 const MOST_ROWS: usize = 200;
 
-/// Draws the call.
 pub(super) fn drawing(call: &SharedCall) -> CellDrawing {
     let commands: Vec<_> = call.commands.iter().map(|cmd| vec![piece(cmd.as_str(), Role::Strong)]).collect();
     let mut rows = wrap_lines(&commands, WHOLE.into());

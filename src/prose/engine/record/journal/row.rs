@@ -13,7 +13,6 @@ use crate::prose::engine::record::decision::RecordedDecision;
 /// A place in the execution: the path that leads to it, the same in each execution of the same program.
 pub type ProgramKey = Arc<str>;
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "row", rename_all = "snake_case")]
 pub enum RunRow {
@@ -23,7 +22,6 @@ pub enum RunRow {
     Begun {
         /// Where.
         key: ProgramKey,
-        /// Its line.
         line: u32,
         /// The command.
         cmd: String,
@@ -50,7 +48,6 @@ pub enum RunRow {
         key: ProgramKey,
         /// Of what.
         of: String,
-        /// Which.
         number: u32,
     },
     /// A line was written to `state.md`.
@@ -67,7 +64,6 @@ pub enum RunRow {
     Bound {
         /// Where.
         key: ProgramKey,
-        /// Its file.
         file: PathBuf,
         /// What will be in it.
         #[serde(default)]

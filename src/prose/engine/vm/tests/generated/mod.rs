@@ -142,7 +142,6 @@ fn pieces(depth: u32) -> BoxedStrategy<Vec<Piece>> {
     prop::collection::vec(one, 1..6).boxed()
 }
 
-/// Any program.
 pub(super) fn programs() -> impl Strategy<Value = Generated> {
     (prop::collection::vec(pieces(1), 0..3), pieces(3)).prop_map(|(blocks, body)| Generated { blocks, body })
 }
