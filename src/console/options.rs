@@ -11,8 +11,7 @@ use tokio::sync::watch;
 use crate::config::OnHangup;
 use crate::envelope::TaskId;
 use crate::link::{StopRequest, Successors};
-use crate::model::UnendedProcesses;
-use crate::model::{CloseReason, Snapshot, TaskStatus};
+use crate::model::{CloseReason, Snapshot, TaskStatus, UnendedProcesses};
 use crate::paths::{Locks, workspace_id};
 
 use crate::console::state::Screen;

@@ -10,10 +10,9 @@ use serde_json::Value;
 use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
-use crate::model::UnendedProcess;
 use crate::model::{
     AnswerInput, CallRecord, ChangesReport, CloseReason, Decision, InputOutcome, Metrics, PortHolder,
-    StatusCounts, StreamView, Subject, TypedInput, UndoReport, UndoRequest,
+    StatusCounts, StreamView, Subject, TypedInput, UndoReport, UndoRequest, UnendedProcess,
 };
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;

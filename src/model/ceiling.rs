@@ -6,8 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::envelope::units::Bytes;
-use crate::envelope::units::size;
+use crate::envelope::units::{Bytes, size};
 
 /// What a task had too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::ErrorKind;
-use crate::model::TaskView;
-use crate::model::UnendedProcesses;
+use crate::model::{TaskView, UnendedProcesses};
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

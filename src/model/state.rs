@@ -7,10 +7,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::{Actor, ErrorKind};
-use crate::model::UnendedProcesses;
 use crate::model::{
     Exit, Lease, OutputView, StopSignal, StopView, TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
-    TaskView,
+    TaskView, UnendedProcesses,
 };
 
 /// The exit status of a command that timed out (docs/contract.md#execcommand).

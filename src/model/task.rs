@@ -7,10 +7,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
-use crate::model::UnendedProcess;
 use crate::model::{
     CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, RejectionReason, StopSignal,
-    TakenPort, TaskStatus, TreeChanges,
+    TakenPort, TaskStatus, TreeChanges, UnendedProcess,
 };
 use crate::terminal::Size;
 

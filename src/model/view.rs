@@ -10,11 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::millis_between;
 use crate::envelope::{Actor, TaskId};
-use crate::model::UnendedProcess;
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
     NativeCall, PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView,
-    StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
+    StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, UnendedProcess, timeline,
 };
 use crate::terminal::Size;
 

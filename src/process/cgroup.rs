@@ -2,12 +2,11 @@
 //! step by step, and holds the command's ceilings if it has controllers. Groups are optional: without one, the tree is
 //! killed process by process, and its ceilings are polled.
 
-use std::fs;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::{fs, io};
 
 use rustix::fs::{Access, Mode, OFlags, access, open};
 use rustix::process::Pid;

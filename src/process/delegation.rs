@@ -5,10 +5,9 @@
 //! but itself. What else is in there is never moved.
 
 use std::collections::HashSet;
-use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::{fmt, fs};
 
 use super::cgroup::{LEAF, cgroups};
 use super::guard::{KEEPER, LAUNCHER};

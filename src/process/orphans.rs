@@ -23,8 +23,7 @@ use super::tree::{self, HOST, ProcessEntry, Remainder};
 use super::unended::unended;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
-use crate::model::Signal;
-use crate::model::UnendedProcess;
+use crate::model::{Signal, UnendedProcess};
 
 /// How long a killed process may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);

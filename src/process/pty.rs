@@ -1,12 +1,11 @@
 //! The PTY of a command: our side of it, shared. Never writes to it by itself.
 
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use portable_pty::{Child, CommandBuilder, PtyPair, PtySize};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

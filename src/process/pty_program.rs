@@ -1,11 +1,10 @@
 //! A program on a PTY of its own, as a terminal starts one: a child of this process, without a task host.
 
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::{fmt, io};
 
 use portable_pty::{Child, CommandBuilder};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};

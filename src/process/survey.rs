@@ -2,11 +2,10 @@
 //! the command (`survivors` decides). Costs nothing for a command that leaves nothing behind.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
+use std::{fs, io};
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, fstat, statx};
 use rustix::process::getpid;

@@ -8,9 +8,8 @@
 use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char};
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
-use std::ptr;
+use std::{io, ptr};
 
 use portable_pty::MasterPty;
 use rustix::process::Pid;

@@ -2,10 +2,9 @@
 //! path do not matter. A starting point, not a sandbox.
 
 use std::borrow::Cow;
-use std::fs;
-use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, fstat, openat, openat2};
 use rustix::io::Errno;

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log::StoredLog;
 use super::playback::Playback;
-use crate::envelope::Actor;
-use crate::envelope::mask;
+use crate::envelope::{Actor, mask};
 use crate::model::{CallRecord, Exit, TaskEvent, TaskFact, TaskView};
 use crate::terminal::{Cast, CastEvent, CastVersion, CellDrawing, LogBytes, Palette, Size};
 

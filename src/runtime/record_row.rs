@@ -10,10 +10,9 @@ use serde_json::Value;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{Hash, RepairReport};
-use crate::model::UnendedProcess;
 use crate::model::{
     CallRecord, GateEvent, NativeCall, ProgramView, QuestionFact, RejectionReason, TaskEvent, TaskStatus,
-    TaskView, TreeChanges, UnrecordedRow,
+    TaskView, TreeChanges, UnendedProcess, UnrecordedRow,
 };
 
 /// What happened: one row of the journal, as `{"kind", "data"}`.

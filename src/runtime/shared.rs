@@ -23,8 +23,7 @@ use crate::clock::Clock;
 use crate::config::{ApprovalRule, AuditPolicy, EnvSettings, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{Degradation, Durability, Journal, JournalError, PendingRow};
-use crate::model::ConsoleProcess;
-use crate::model::{Error, Gauge, Snapshot, TaskView};
+use crate::model::{ConsoleProcess, Error, Gauge, Snapshot, TaskView};
 use crate::runtime::caps::Caps;
 use crate::runtime::record_row::Fact;
 

@@ -12,15 +12,10 @@ use crate::clock::millis_between;
 use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model;
-use crate::model::CeilingHit;
-use crate::model::HoldReason;
-use crate::model::InputEvidence;
-use crate::model::InputNeed;
-use crate::model::TaskFact;
-use crate::model::TaskStatus;
-use crate::model::TaskView;
-use crate::model::UnendedProcesses;
 use crate::model::phrases::exit_word;
+use crate::model::{
+    CeilingHit, HoldReason, InputEvidence, InputNeed, TaskFact, TaskStatus, TaskView, UnendedProcesses,
+};
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::state::coverage::{CommandCoverage, StreamTranscript};
-use pilothouse::console::state::coverage::{CoveredCommand, CoveredStream};
+use pilothouse::console::state::coverage::{
+    CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript,
+};
 use pilothouse::envelope::TaskId;
 use pilothouse::envelope::preview::{self, StreamText};
 use pilothouse::model::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};

@@ -1,6 +1,6 @@
 //! A workspace in the middle of the day: the fixture of the console's tests.
 
-use pilothouse::console::app::draw;
+use pilothouse::console::app::{App, draw};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,14 +11,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
-use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::console::state::setup::Setup;
-use pilothouse::console::theme::{Colours, Theme};
-use pilothouse::console::theme::{ThemeSet, UiSettings};
+use pilothouse::console::theme::{Colours, Theme, ThemeSet, UiSettings};
 use pilothouse::console::widgets::painter::FrameExtras;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, SafeText, TaskId, ToolError};
 use pilothouse::model::{

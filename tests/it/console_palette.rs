@@ -6,11 +6,9 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::State;
 use pilothouse::console::state::choice::ListChoice;
-use pilothouse::console::state::focus::Focus;
-use pilothouse::console::state::focus::Screen;
+use pilothouse::console::state::focus::{Focus, Screen};
 use pilothouse::console::state::pane_reading::PaneReading;
-use pilothouse::console::theme::ThemeSet;
-use pilothouse::console::theme::{Colours, Role, Theme};
+use pilothouse::console::theme::{Colours, Role, Theme, ThemeSet};
 use pilothouse::console::widgets::chooser::Chooser;
 use pilothouse::terminal::KeyPress;
 

@@ -9,10 +9,9 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
-use pilothouse::model::UnendedProcess;
 use pilothouse::model::{
     HoldReason, InputEvidence, InputNeed, InputWait, Notice, OutputView, Snapshot, TaskEnd, TaskStatus,
-    TaskView,
+    TaskView, UnendedProcess,
 };
 
 use crate::console_fixture::{

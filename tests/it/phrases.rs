@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use pilothouse::console::plain;
 use pilothouse::envelope::Actor;
-use pilothouse::model::Signal;
 use pilothouse::model::{
     CeilingHit, CeilingKind, Exit, HoldReason, InputEvidence, InputNeed, InputWait, LaneObstacle, LaneWait,
-    Listener, RejectionReason, Snapshot, StopSignal, TaskFact, TaskState, TaskStatus, TaskUpdate, TaskView,
+    Listener, RejectionReason, Signal, Snapshot, StopSignal, TaskFact, TaskState, TaskStatus, TaskUpdate,
+    TaskView,
 };
 use pilothouse::terminal::Size;
 use pilothouse::tools::task_list::ListedTasks;

@@ -8,8 +8,7 @@ use pilothouse::config::{Limits, RecordSettings};
 use pilothouse::envelope::Actor;
 use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::model::Until;
-use pilothouse::runtime::Handle;
-use pilothouse::runtime::past;
+use pilothouse::runtime::{Handle, past};
 use pilothouse::tools::{CallAnswer, Caller, call};
 use serde_json::{Value, json};
 

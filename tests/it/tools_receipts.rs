@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
-use pilothouse::model::UnendedProcess;
 use pilothouse::model::{
     self, CloseReason, InputEvidence, InputNeed, InputOutcome, InputRejection, InputTarget, InputWait, Lease,
     OutputView, RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEnd, TaskEvent, TaskFact,
-    TaskStatus, TaskView,
+    TaskStatus, TaskView, UnendedProcess,
 };
 use pilothouse::tools::task_output::{OutputForm, Retrieval};
 use pilothouse::tools::{

@@ -5,8 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pilothouse::console::app::App;
-use pilothouse::console::app::draw;
+use pilothouse::console::app::{App, draw};
 use pilothouse::console::keys::Keymap;
 use pilothouse::console::keys::decode::{KeyDecoder, TerminalInput};
 use pilothouse::console::msg::Msg;

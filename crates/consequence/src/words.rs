@@ -4,14 +4,13 @@ use std::rc::Rc;
 
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
-use crate::braces;
 use crate::expansion::Expanded;
 use crate::fields::{Argument, Field, FieldBuilder, KnownArgument, UnsetVariable};
-use crate::guard;
 use crate::interpreter::Interpreter;
 use crate::names::{cut, shorten, text_of};
 use crate::pattern::{self, PatternChar};
 use crate::shell_state::{Dialect, Value};
+use crate::{braces, guard};
 
 /// The deepest nesting of words in words, lists and functions.
 const MOST_DEEP: usize = 40;

@@ -20,12 +20,11 @@ use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
-use crate::model::Signal;
 use crate::model::calls::SHELL_CALL;
 use crate::model::phrases::exit_clause;
 use crate::model::{
     AgentActivity, AnsweredPrompts, AnsweredWhich, Error, ExecOutcome, ExecRequest, Exit, NativeTask,
-    ParentTask, SHELL_PROFILE, Stop, TaskView, TypedInput,
+    ParentTask, SHELL_PROFILE, Signal, Stop, TaskView, TypedInput,
 };
 use crate::process::{CallerTerminal, EnclosingTask, Fence, SignalScope};
 use crate::runtime::{AnswerNotices, CallerStage, Handle, Leftovers, Native, NativeRequest};

@@ -95,9 +95,9 @@ impl App {
                 self.open_list(receipts::rulings::list_of_rulings(&self.state));
             }
             Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
-            Action::Changes => match changes::show_changes(&self.state) {
+            Action::Changes => match changes::comparisons(&self.state) {
                 Ok(list) => self.open_list(list),
-                Err(reply) => self.state.reply(reply),
+                Err(since) => self.state.reply(since.map(changes::ask)),
             },
             Action::Cost => self.state.reply(cost::ask(&self.state)),
             Action::UndoChanges => self.state.reply(undo::ask(&self.state)),

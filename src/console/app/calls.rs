@@ -9,8 +9,7 @@ use crate::console::state::calls::RulingFilter;
 use crate::console::state::{Column, CommandCoverage, Layout, Mode, Prompt, Screen, ShareForm, State, alias};
 use crate::console::text::reading::move_by;
 use crate::link::Act;
-use crate::model::CallRecord;
-use crate::model::Subject;
+use crate::model::{CallRecord, Subject};
 
 impl State {
     /// Shows the calls; when coming from a task or a batch, its own.

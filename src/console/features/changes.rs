@@ -12,13 +12,12 @@ use crate::envelope::Actor;
 use crate::link::Act;
 use crate::model::{AgentView, ChangedFile, ChangesReport, Subject, TreeChanges};
 
-/// Shows what differs since the current task began, or since the first command of an agent; if there are several of
-/// these, they are listed.
-pub(in crate::console) fn show_changes(state: &State) -> Result<Chooser, Option<FeatureReply>> {
+/// Returns the current task or the agent since whose beginning the tree can be compared; a list if there are several.
+pub(in crate::console) fn comparisons(state: &State) -> Result<Chooser, Option<Subject>> {
     let mut items = choices(state);
     match items.len() {
         0 | 1 => Err(items.pop().and_then(|item| match item.choice {
-            ListChoice::Changes(since) => Some(ask(since)),
+            ListChoice::Changes(since) => Some(since),
             _ => None,
         })),
         _ => Ok(Chooser::new(ListKind::Changes, items)),

@@ -8,16 +8,8 @@ use ratatui::style::{Color as Ink, Modifier};
 use serde_json::Value;
 use strum::VariantArray as _;
 
-use crate::console::effect::Effect;
-use crate::console::effect::FeatureReply;
-use crate::console::state::ExportKind;
-use crate::console::state::FileName;
-use crate::console::state::ListChoice;
-use crate::console::state::Screen;
-use crate::console::state::ShareForm;
-use crate::console::state::Shot;
-use crate::console::state::State;
-use crate::console::state::alias;
+use crate::console::effect::{Effect, FeatureReply};
+use crate::console::state::{ExportKind, FileName, ListChoice, Screen, ShareForm, Shot, State, alias};
 use crate::console::text::{visible, width};
 use crate::console::theme::colour::sixteen;
 use crate::console::widgets::{Chooser, ListItem, ListKind};

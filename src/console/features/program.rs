@@ -4,19 +4,10 @@
 use ratatui::layout::Rect;
 
 use crate::clock::millis_between;
-use crate::console::keys::Action;
-use crate::console::keys::KeyContext;
-use crate::console::state::Layout;
-use crate::console::state::State;
-use crate::console::state::Term;
-use crate::console::state::cut_top;
-use crate::console::state::names;
-use crate::console::state::questions;
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{Layout, State, Term, cut_top, names, questions};
 use crate::console::text;
-use crate::console::text::StyledPiece;
-use crate::console::text::column;
-use crate::console::text::piece;
-use crate::console::text::visible;
+use crate::console::text::{StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;

@@ -4,37 +4,14 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::Layout;
-use crate::console::state::Term;
-use crate::console::state::actor_name;
-use crate::console::state::alias;
-use crate::console::state::cut_top;
-use crate::console::state::fact_words;
-use crate::console::state::needs;
-use crate::console::state::ports;
 use crate::console::state::rulings::ruling;
-use crate::console::state::short;
+use crate::console::state::{Layout, Term, actor_name, alias, cut_top, fact_words, needs, ports, short};
 use crate::console::text;
-use crate::console::text::StyledPiece;
-use crate::console::text::column;
-use crate::console::text::count;
-use crate::console::text::piece;
-use crate::console::text::right;
-use crate::console::text::visible;
-use crate::console::text::wrap_lines;
+use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrap_lines};
 use crate::console::theme::Role;
-use crate::console::widgets::DIALOG_COLUMNS;
-use crate::console::widgets::Painter;
-use crate::console::widgets::command_rows;
-use crate::console::widgets::dialog;
-use crate::console::widgets::in_lane;
-use crate::console::widgets::role;
-use crate::model::HoldReason;
-use crate::model::TaskEvent;
-use crate::model::TaskView;
-use crate::model::TreeChanges;
-use crate::model::UnendedProcesses;
+use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
 use crate::model::phrases::exit_word;
+use crate::model::{HoldReason, TaskEvent, TaskView, TreeChanges, UnendedProcesses};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let state = painter.state;

@@ -2,8 +2,7 @@
 //! written as the terminal takes it. The next frame is drawn when the last one has been taken: a terminal that takes
 //! nothing holds up frames, and nothing else.
 
-use crate::console::app::App;
-use crate::console::app::draw;
+use crate::console::app::{App, draw};
 use crate::console::io::links;
 use crate::console::io::output::BufferedSink;
 use crate::console::theme::colour::Level;

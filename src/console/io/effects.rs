@@ -22,8 +22,7 @@ use crate::console::io::files::{self, Made};
 use crate::console::io::hook::{self, Hooks};
 use crate::console::io::pages::Player;
 use crate::console::msg::Msg;
-use crate::console::state::FileName;
-use crate::console::state::call_name;
+use crate::console::state::{FileName, call_name};
 
 /// Maximum number of inputs queued for the runtime.
 const KEYS_AHEAD: usize = 256;

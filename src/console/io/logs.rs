@@ -10,9 +10,7 @@ use super::effects::Effects;
 use super::pages;
 use crate::console::msg::Msg;
 use crate::console::plain::output::Purpose;
-use crate::console::state::Anchor;
-use crate::console::state::CoveredCommand;
-use crate::console::state::SearchQuery;
+use crate::console::state::{Anchor, CoveredCommand, SearchQuery};
 
 impl Effects {
     /// Reads from logs, once those on other machines have been copied here. If copying fails, reads what was

@@ -15,12 +15,10 @@ use super::driver::Driver;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
 use crate::console::plain::{OutputReading, Purpose};
-use crate::console::state::FoundLine;
-use crate::console::state::Picture;
-use crate::console::state::Reel;
-use crate::console::state::SearchQuery;
-use crate::console::state::{Anchor, PageView};
-use crate::console::state::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
+use crate::console::state::{
+    Anchor, CommandCoverage, CoveredCommand, CoveredStream, FoundLine, PageView, Picture, Reel, SearchQuery,
+    StreamTranscript,
+};
 use crate::console::text::visible;
 
 /// Maximum number of bytes of logs read for the coverage of an answer, in total.

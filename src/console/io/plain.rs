@@ -22,12 +22,11 @@ use super::signals::{SignalRequest, Signals};
 use super::stdin::{self, Echo, StdinText};
 use super::stop_request::PendingStop;
 use super::{effects, reads};
-use crate::console::ConsoleError;
 use crate::console::effect::Leave;
-use crate::console::msg;
 use crate::console::options::{ConsoleExit, ConsoleOptions, PlainReason, RuntimeFate};
 use crate::console::plain::{Circumstances, PlainEffect, PlainEvent, PlainSession};
 use crate::console::theme::Preferences;
+use crate::console::{ConsoleError, msg};
 
 /// With nothing scheduled, the loop wakes up after this long.
 const LONG: Duration = Duration::from_hours(24);

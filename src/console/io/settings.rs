@@ -7,8 +7,7 @@ use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
 use crate::console::options::ConsoleOptions;
-use crate::console::state::Arrangement;
-use crate::console::state::ConsoleMemory;
+use crate::console::state::{Arrangement, ConsoleMemory};
 use crate::console::theme::{Capabilities, Preferences};
 use crate::terminal::host_terminal::HostTerminal;
 

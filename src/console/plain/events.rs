@@ -7,13 +7,9 @@ use std::sync::Arc;
 
 use crate::console::features::question::permission;
 use crate::console::plain::line::PlainLine;
-use crate::console::plain::tasks::after;
-use crate::console::plain::tasks::command;
-use crate::console::state::alias;
-use crate::console::state::call_name;
-use crate::console::state::questions;
+use crate::console::plain::tasks::{after, command};
 use crate::console::state::waiting::left_by;
-use crate::console::state::words;
+use crate::console::state::{alias, call_name, questions, words};
 use crate::console::text::{self, visible};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{

@@ -6,8 +6,7 @@ use crate::console::state::{alias, words};
 use crate::console::text::{self, visible};
 use jiff::Timestamp;
 
-use crate::model::TaskView;
-use crate::model::UnendedProcesses;
+use crate::model::{TaskView, UnendedProcesses};
 
 /// Maximum length of a command in an event, in characters.
 const MOST: usize = 200;

@@ -1,16 +1,10 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
-use crate::console::state::State;
-use crate::console::state::actor_name;
-use crate::console::state::alias;
-use crate::console::state::answers_no;
-use crate::console::state::last_sign;
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
+use crate::console::state::{State, actor_name, alias, answers_no, last_sign};
 use crate::console::text;
-use crate::console::text::StyledPiece;
-use crate::console::text::piece;
-use crate::console::text::visible;
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::phrases::unended_word;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::ConsoleProcess;
-use crate::model::{Comment, PermissionEnd, Question, QuestionId, RecordedAnswer};
+use crate::model::{Comment, ConsoleProcess, PermissionEnd, Question, QuestionId, RecordedAnswer};
 
 /// A fact recorded about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::permission::AlikeAnswers;
 use crate::envelope::{Actor, TaskId};
-use crate::model::CallLikeness;
-use crate::model::{CallCost, LineRange, PlaceName};
+use crate::model::{CallCost, CallLikeness, LineRange, PlaceName};
 
 /// An answer that follows its question sooner than this was not meant for it: a person had typed it before, or just
 /// as the question appeared.

@@ -7,8 +7,7 @@ use std::path::Path;
 
 use super::{ListeningSocket, WatchedTask, tables};
 use crate::envelope::TaskId;
-use crate::process::cgroup;
-use crate::process::tree;
+use crate::process::{cgroup, tree};
 
 /// Descriptors inspected per process.
 const MOST_DESCRIPTORS: usize = 4_096;

@@ -6,22 +6,20 @@
 //! leads its own session, so that a keeper ends it like anything that came out of a task, should it not exit when its
 //! socket closes.
 
-use std::fs;
-use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::{fs, io};
 
 use rustix::process::setsid;
 use rustix::stdio::dup2_stdin;
 
 use super::idle_host;
 use crate::process::environment::TASK_ID;
-use crate::process::host;
-use crate::process::sys;
 use crate::process::task_mark::TaskMark;
 use crate::process::wire::{self, HostReport, HostTask};
+use crate::process::{host, sys};
 
 /// The argument that makes a process of this program a fork server.
 pub(in crate::process) const FORK: &str = "__fork";

@@ -23,9 +23,8 @@ use crate::process::cgroup::Cgroup;
 use crate::process::environment::{Environment, OsText, TASK_ID, is_for_loader};
 use crate::process::peer::is_gone;
 use crate::process::running::Control;
-use crate::process::sys;
-use crate::process::tree;
 use crate::process::wire::{self, HostReport, HostRequest, HostTask};
+use crate::process::{sys, tree};
 
 /// The fork server of a runtime, started along with the first host. Clones share it.
 #[derive(Debug, Clone)]

@@ -1,12 +1,11 @@
 //! Starts commands: opens their streams, starts a task host, hands the command over and waits for the host's report.
 
 use crate::model::Resource;
-use std::fmt;
-use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use rustix::io::Errno;
 use tokio::task::JoinHandle;

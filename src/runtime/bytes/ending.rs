@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use rustix::event::Timespec;
-use rustix::event::epoll;
+use rustix::event::{Timespec, epoll};
 
 use super::copying::ClosingTask;
 use super::event::ByteEvent;

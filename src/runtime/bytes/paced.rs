@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rustix::event::Timespec;
-use rustix::event::epoll;
+use rustix::event::{Timespec, epoll};
 
 use super::fd_entry::SLOTS;
 use super::pump::Worker;

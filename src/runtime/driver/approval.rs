@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::Driver;
 use super::order::{DriverOrder, Reply};
 use crate::envelope::{Actor, TaskId};
-use crate::model::ConsoleProcess;
 use crate::model::{
-    BatchRequest, Decision, Error, GateEvent, HoldReason, ParentTask, ShownCall, Subject, TaskView,
+    BatchRequest, ConsoleProcess, Decision, Error, GateEvent, HoldReason, ParentTask, ShownCall, Subject,
+    TaskView,
 };
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::CostCheck;

@@ -3,8 +3,7 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Signal;
-use crate::model::{InputNeed, InputWait, TaskFact, TaskView};
+use crate::model::{InputNeed, InputWait, Signal, TaskFact, TaskView};
 use crate::process::SignalScope;
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::caller_command::{CallerStage, Intervention};

@@ -1,7 +1,7 @@
 //! Ceilings that no control group holds: the trees of such tasks are measured every quarter of a second, outside the
 //! driver's loop, and the tasks that have passed theirs are ended. What a control group has held is read at the end.
 
-use crate::model::CeilingKind;
+use crate::model::{CeilingHit, CeilingKind, Exit};
 use std::time::Duration;
 
 use super::Driver;
@@ -10,7 +10,6 @@ use super::message::PublishPace;
 use super::order::DriverOrder;
 use crate::config::Ceilings;
 use crate::envelope::TaskId;
-use crate::model::{CeilingHit, Exit};
 use crate::process::{GroupCounts, HostHandle, TreeSize};
 use crate::runtime::supervisor::SupervisorInput;
 

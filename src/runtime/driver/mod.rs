@@ -42,8 +42,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Signal;
-use crate::model::{Decision, Error, ExecOutcome, StopOutcome, Subject, TaskEvent, TaskUpdate};
+use crate::model::{Decision, Error, ExecOutcome, Signal, StopOutcome, Subject, TaskEvent, TaskUpdate};
 use crate::process::{HostEvent, HostHandle, SignalScope};
 use crate::runtime::bytes::ByteEvent;
 use crate::runtime::call_costs::CostCheck;

@@ -11,11 +11,10 @@ use super::usage::UnmeasuredTask;
 use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    AnswerInput, AnsweredPrompts, BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest,
-    InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, ShownCall, Stop,
-    StopOutcome, Subject, TypedInput,
+    AnswerInput, AnsweredPrompts, BatchRequest, CloseReason, ConsoleProcess, Decision, Error, ExecOutcome,
+    ExecRequest, InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer,
+    ShownCall, Signal, Stop, StopOutcome, Subject, TypedInput, UnendedProcess,
 };
-use crate::model::{ConsoleProcess, Signal, UnendedProcess};
 use crate::process::environment::Environment;
 use crate::process::{HostEvent, RunningCommand, SignalScope};
 use crate::runtime::lanes::{LaneNews, ReturnedTicket};

@@ -10,10 +10,9 @@ use super::order::{DriverOrder, QuestionOrder, Reply};
 use crate::consequence::Consequence;
 use crate::envelope::Actor;
 use crate::journal::Durability;
-use crate::model::ConsoleProcess;
 use crate::model::{
-    AnswerInput, AnswerRefusal, AnswerValue, Error, ItemKey, NewQuestion, Principal, Question, QuestionFact,
-    QuestionId, QuestionKind, QuestionOutcome, Subject,
+    AnswerInput, AnswerRefusal, AnswerValue, ConsoleProcess, Error, ItemKey, NewQuestion, Principal,
+    Question, QuestionFact, QuestionId, QuestionKind, QuestionOutcome, Subject,
 };
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::CostCheck;

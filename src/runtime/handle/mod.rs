@@ -32,13 +32,11 @@ use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
 use crate::ledger::ComingStarts;
 use crate::model::{
-    CloseReason, Error, ExecOutcome, ExecRequest, InputOutcome, ItemKey, ParentTask, Snapshot, Stop,
-    StopEffect, StopOutcome, TypedInput, Until,
+    CloseReason, Error, ExecOutcome, ExecRequest, InputOutcome, ItemKey, ParentTask, Signal, Snapshot, Stop,
+    StopEffect, StopOutcome, TypedInput, UnendedProcess, Until,
 };
-use crate::model::{Signal, UnendedProcess};
 use crate::process::environment::Environment;
 use crate::process::{SignalScope, Spawner, claim_controllers};
-use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
 use crate::runtime::driver::{Driver, DriverOrder, PreparedStart, Reply, StartingTask, prepare, to_past};
@@ -46,7 +44,7 @@ use crate::runtime::ledger::{Ledger, LedgerNews, LedgerSetup, StillTree};
 use crate::runtime::record_row::Fact;
 use crate::runtime::screen::TaskScreen;
 use crate::runtime::shared::RuntimeShared;
-use crate::runtime::supervisor;
+use crate::runtime::{PendingWrite, supervisor};
 use crate::terminal::{Size, Terminal};
 
 /// Orders that may be queued for the driver.

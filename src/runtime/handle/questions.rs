@@ -8,10 +8,9 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
-use crate::model::ConsoleProcess;
 use crate::model::{
-    AgentPrompt, AnswerInput, AnsweredPrompts, Error, NewQuestion, ProgramView, Question, QuestionId,
-    QuestionKind, QuestionOutcome, RecordedAnswer,
+    AgentPrompt, AnswerInput, AnsweredPrompts, ConsoleProcess, Error, NewQuestion, ProgramView, Question,
+    QuestionId, QuestionKind, QuestionOutcome, RecordedAnswer,
 };
 use crate::process::environment::Environment;
 use crate::runtime::driver::{DriverOrder, QuestionOrder, Reply};

@@ -4,8 +4,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::model::{Exit, Signal, UnendedProcess};
-use crate::model::{TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate};
+use crate::model::{Exit, Signal, TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate, UnendedProcess};
 use crate::process::{EndReason, ExitRecord};
 
 /// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).

@@ -1,8 +1,7 @@
 //! Retention of past recordings: the oldest finished ones are removed, each with a row in the journal. Blocks.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use jiff::{SignedDuration, Timestamp};
 

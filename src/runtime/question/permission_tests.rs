@@ -9,15 +9,13 @@ use proptest::prelude::*;
 use super::machine::{FactReply, QuestionMachine};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::CallLikeness;
 use crate::model::{
-    AgentPrompt, AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence,
-    NewQuestion, PermissionEnd, Principal, QuestionFact, QuestionId, QuestionKind, QuestionOrigin,
-    QuestionOutcome,
+    ALIKE_FOR, AgentPrompt, AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, AnsweredWhich,
+    CallLikeness, Evidence, NewQuestion, PermissionEnd, Principal, QuestionFact, QuestionId, QuestionKind,
+    QuestionOrigin, QuestionOutcome,
 };
 
-/// How long what is alike is permitted, in seconds.
-const WHILE: u64 = 900;
+const WHILE: u64 = ALIKE_FOR.as_secs();
 
 fn at(seconds: u64) -> Moment {
     let wall = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::try_from(seconds).expect("small"));

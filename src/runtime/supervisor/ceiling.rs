@@ -6,8 +6,7 @@ use super::message::SupervisorAction;
 use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::Leftovers;
-use crate::model::{CeilingHit, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{CeilingHit, Leftovers, TaskFact, TaskStatus, TaskUpdate};
 
 impl SupervisedTask {
     /// Ends a task that has passed a polled ceiling, at once: what is left to it would be used to take more. Where the

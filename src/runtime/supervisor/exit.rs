@@ -7,8 +7,7 @@ use super::task::SupervisedTask;
 use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::error::START_UNKNOWN;
-use crate::model::{Exit, TaskFact, TaskStatus};
-use crate::model::{Leftovers, UnendedProcess};
+use crate::model::{Exit, Leftovers, TaskFact, TaskStatus, UnendedProcess};
 
 impl SupervisedTask {
     pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<SupervisorAction> {

@@ -8,9 +8,9 @@ use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, LaneWait,
-    ListenAddress, ParentTask, RejectionReason, Stop, StopSignal, TakenPort, TaskEvent,
+    Leftovers, ListenAddress, ParentTask, RejectionReason, Signal, Stop, StopSignal, TakenPort, TaskEvent,
+    UnendedProcess,
 };
-use crate::model::{Leftovers, Signal, UnendedProcess};
 use crate::terminal::Size;
 
 /// A task about to be created: its id, the request and what was resolved from it.

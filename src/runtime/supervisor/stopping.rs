@@ -6,8 +6,7 @@ use super::message::{HostOrder, SupervisorAction};
 use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::Leftovers;
-use crate::model::{CloseReason, Stop, StopEffect, StopSignal, TaskFact, TaskStatus};
+use crate::model::{CloseReason, Leftovers, Stop, StopEffect, StopSignal, TaskFact, TaskStatus};
 
 impl SupervisedTask {
     /// Returns what a stop or a signal does to the task as it stands.

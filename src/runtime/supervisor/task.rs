@@ -9,10 +9,9 @@ use super::message::{CallOrigin, HostOrder, NewTask, SupervisorAction, Timer};
 use crate::clock::{Moment, millis};
 use crate::config::Lane;
 use crate::envelope::Actor;
-use crate::model::UnendedProcess;
 use crate::model::{
     ExecRequest, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact, TaskState,
-    TaskStatus, TaskUpdate, TaskView,
+    TaskStatus, TaskUpdate, TaskView, UnendedProcess,
 };
 use crate::runtime::task_list;
 use crate::terminal::Size;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::model::{ExecRequest, Exit, ProgramStep, STEP_GRACE, StopSignal, TaskEnd, TaskStatus};
-use crate::model::{Leftovers, Signal};
+use crate::model::{
+    ExecRequest, Exit, Leftovers, ProgramStep, STEP_GRACE, Signal, StopSignal, TaskEnd, TaskStatus,
+};
 
 pub(in crate::runtime) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ExecCommandBatchTool, receipt};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::model::UnendedProcesses;
-use crate::model::{TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView, UnendedProcesses};
 use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::Artifact;

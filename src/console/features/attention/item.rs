@@ -14,12 +14,8 @@ use crate::console::state::waiting::{WaitingItem, waiting};
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::{Actor, TaskId};
-use crate::model::InputWait;
-use crate::model::QuestionId;
-use crate::model::TaskEnd;
-use crate::model::TaskStatus;
-use crate::model::TaskView;
 use crate::model::phrases::unended_word;
+use crate::model::{InputWait, QuestionId, TaskEnd, TaskStatus, TaskView};
 use crate::terminal::Dialogue;
 
 /// What an attention item concerns.

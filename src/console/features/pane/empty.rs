@@ -1,7 +1,6 @@
 //! What an empty pane says: what is known of a task that has printed nothing, in one sentence.
 
-use crate::console::state::words::ended_at;
-use crate::console::state::words::needs;
+use crate::console::state::words::{ended_at, needs};
 use crate::console::text;
 use crate::console::text::piece;
 use crate::console::theme::Role;

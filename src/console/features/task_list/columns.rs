@@ -1,17 +1,10 @@
 //! The columns of wide list rows, as chosen by the user.
 
-use crate::console::state::ListColumn;
-use crate::console::state::actor_name;
 use crate::console::state::agents::short_name;
 use crate::console::state::listing::headed::HeadedTasks;
+use crate::console::state::{ListColumn, actor_name};
 use crate::console::text;
-use crate::console::text::StyledPiece;
-use crate::console::text::column;
-use crate::console::text::cut_middle;
-use crate::console::text::millis;
-use crate::console::text::piece;
-use crate::console::text::right;
-use crate::console::text::visible;
+use crate::console::text::{StyledPiece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::Actor;

@@ -10,10 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
-use crate::model::Signal;
 use crate::model::{
-    Error, ExecOutcome, ExecRequest, Exit, NewQuestion, ProgramStep, QuestionOutcome, STEP_GRACE, Stop,
-    TaskFact, TaskStatus, TaskView, Until,
+    Error, ExecOutcome, ExecRequest, Exit, NewQuestion, ProgramStep, QuestionOutcome, STEP_GRACE, Signal,
+    Stop, TaskFact, TaskStatus, TaskView, Until,
 };
 use crate::process::script;
 use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult};
