@@ -36,7 +36,7 @@ impl RunningRuntime {
         ids.into_iter().filter_map(|id| Self::of(locks, id)).take(MOST).collect()
     }
 
-    /// Returns the runtime that serves the workspace with this id, if it is reachable. Reads files, like [`Self::all`].
+    /// Returns the runtime that serves the workspace with this id, if it is reachable. Reads files, like [`Self::list`].
     pub(super) fn of(locks: &Locks, id: String) -> Option<Self> {
         let holder = Holder::at(&locks.file(&id));
         let address = holder.address().filter(|address| locks.counts(&address.runtime))?.clone();

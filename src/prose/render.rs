@@ -132,7 +132,7 @@ fn width(text: &str) -> usize {
     text.chars().map(column_width).sum()
 }
 
-/// Returns the number of columns of a character as rendered by [`shown`].
+/// Returns the number of columns of a character as rendered by [`printable_text`].
 fn column_width(letter: char) -> usize {
     if is_harmless(letter) { letter.width().unwrap_or(0) } else { 1 }
 }

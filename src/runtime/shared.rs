@@ -204,7 +204,7 @@ impl RuntimeShared {
         self.wait_for_row(pending).await
     }
 
-    /// Queues a row for the record; [`written`](Self::written) tells what became of it.
+    /// Queues a row for the record; [`wait_for_row`](Self::wait_for_row) tells what became of it.
     pub(super) async fn begin_write(&self, row: &Fact<'_>, durability: Durability) -> QueuedFact {
         self.session().counters.count(row);
         self.journal.begin_append(row, durability).await

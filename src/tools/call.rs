@@ -83,7 +83,7 @@ pub(super) async fn call_until(
 }
 
 /// Like [`call`], but returns the notices that accompany an agent's answer. The answer may be written once it is
-/// [recorded](AnswerNotices::recorded); the notices count as delivered when they are marked as given after that. `taken` is a sentence about how the
+/// [recorded](AnswerNotices::wait_for_record); the notices count as delivered when they are marked as given after that. `taken` is a sentence about how the
 /// input was given, if there is something to tell.
 pub async fn call_with_notices(
     runtime: &Handle,

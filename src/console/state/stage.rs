@@ -32,7 +32,7 @@ impl State {
         assign_seats(&stage.seats, &self.stage_tasks(), wishes, self.is_reading())
     }
 
-    /// Decides again who has which place, if anything has happened that matters for it; `is_still` as in [`seated`].
+    /// Decides again who has which place, if anything has happened that matters for it; `is_still` as in [`assign_seats`].
     pub(in crate::console) fn review_stage(&mut self, is_still: bool) {
         let Some(wishes) = (self.focus.screen == Screen::Tasks).then(|| self.stage_wishes()).flatten() else {
             return;

@@ -67,7 +67,7 @@ impl Handle {
         record.seq
     }
 
-    /// Queues the answer of a call for the record; nobody may receive it before [`AnswerRow::written`]. `notices` are the
+    /// Queues the answer of a call for the record; nobody may receive it before [`AnswerRow::wait`]. `notices` are the
     /// lines that the receipt ends with, after the part made from the envelope.
     pub async fn end_call(
         &self,

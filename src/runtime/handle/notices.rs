@@ -17,7 +17,7 @@ const SINCE: &str = "Since your last call: ";
 /// The start of the paragraph part about the call itself.
 const NOTE: &str = "Note: ";
 
-/// The notices delivered with one answer to an agent. If dropped without [`AnswerNotices::given`], they go with the
+/// The notices delivered with one answer to an agent. If dropped without [`AnswerNotices::mark_delivered`], they go with the
 /// next answer.
 #[derive(Debug)]
 pub struct AnswerNotices {
