@@ -21,7 +21,7 @@ pub(crate) fn is_readable(text: &str) -> bool {
     brackets + words.filter(|word| OPENING.contains(word)).count() < MOST_OPEN
 }
 
-/// Tells whether the parser may read a text unlike a shell. It takes `\$'` and `$$'` for the beginning of `$'…'`, and
+/// Tells whether the parser may read a text unlike a shell. It takes `\$'` and `$$'` for the beginning of `$'…\'…'`, and
 /// `( (` for arithmetic; and a substitution beside or around a here-document loses what is in it.
 pub(crate) fn is_misread(text: &str) -> bool {
     let spaced = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -31,7 +31,9 @@ pub(crate) fn is_misread(text: &str) -> bool {
     let read: Vec<String> = tokens.iter().map(|token| squeezed(token.to_str())).collect();
     let is_changed = |word: &String| word.contains('$') && !written.contains(word);
     let count = |text: &str| text.matches('$').count();
-    ["\\$'", "$$'", "( (", ") )"].iter().any(|odd| spaced.contains(odd))
+    let has = |forms: [&str; 2]| forms.iter().any(|odd| spaced.contains(odd));
+    has(["\\$'", "$$'"]) && text.contains("\\'")
+        || has(["( (", ") )"])
         || text.contains("<<") && (count(&read.concat()) < count(text) || read.iter().any(is_changed))
 }
 
