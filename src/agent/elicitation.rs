@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::envelope::SafeText;
 use crate::model::{Decision, HeldCall, READING, Snapshot};
+use crate::process::console_process;
 use crate::runtime::Handle;
 use crate::tools::CallNumber;
 
@@ -104,7 +105,7 @@ pub(super) async fn decide(
     // Nobody can have read the question in that time.
     let is_early = runtime.clock().now().mono.saturating_sub(at) < READING;
     let Some(decision) = decision(held, answer).filter(|_| !is_early) else { return false };
-    let from = crate::process::console_process(client);
+    let from = console_process(client);
     let shown = held.shown_call(Some(held.cost.revision));
     let decided = runtime.decide(shown, decision, Some(&from)).await;
     decided

@@ -24,6 +24,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::files;
 use crate::model::{Decision, Snapshot, Stop, TaskStatus, TypedInput};
 use crate::paths::Places;
+use crate::process::own_console_process;
 use crate::runtime::Handle;
 
 /// The agent's script.
@@ -150,10 +151,7 @@ impl DemoStage {
                 Some(())
             }
             OperatorAct::Stop(words) => {
-                self.runtime
-                    .tell_agent(&crate::process::console_process(std::process::id()), AGENT, words)
-                    .await
-                    .ok()?;
+                self.runtime.tell_agent(&own_console_process(), AGENT, words).await.ok()?;
                 self.runtime.stop(&Actor::Operator, &id?, Stop::default()).await.ok()?;
                 Some(())
             }

@@ -20,6 +20,7 @@ use crate::dispatch::{Code, Failure, Response};
 use crate::link::{Act, Error, Holder, Operator, Reply};
 use crate::model::{CloseReason, Snapshot, Subject, UnendedProcesses};
 use crate::paths::Places;
+use crate::process::still_alive;
 
 /// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
@@ -139,7 +140,7 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         // A console that ends with its runtime may hang up before the reply is written.
         Ok(_) | Err(Error::Gone) => {
             let last = operator.snapshot().borrow().clone();
-            last.survivors().filter(|process| crate::process::is_still_alive(process)).cloned().collect()
+            still_alive(last.survivors())
         }
         Err(error) => return Err(error.into()),
     };

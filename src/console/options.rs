@@ -13,6 +13,7 @@ use crate::envelope::TaskId;
 use crate::link::{StopRequest, Successors};
 use crate::model::{CloseReason, Snapshot, TaskStatus, UnendedProcesses};
 use crate::paths::{Locks, workspace_id};
+use crate::process::still_alive;
 
 use crate::console::state::Screen;
 use crate::console::theme::colour::Level;
@@ -262,8 +263,7 @@ impl ConsoleExit {
             RuntimeFate::GoesOn | RuntimeFate::Ends | RuntimeFate::Stopped | RuntimeFate::Read => {}
         }
         if matches!(runtime, RuntimeFate::Ends | RuntimeFate::Stopped) {
-            let left: Vec<_> =
-                last.survivors().filter(|process| crate::process::is_still_alive(process)).cloned().collect();
+            let left: Vec<_> = still_alive(last.survivors());
             lines.extend(UnendedProcesses::phrase_for_operator(&left).map(|phrase| format!("{phrase}.")));
         }
         let listed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count() as u64;

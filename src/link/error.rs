@@ -205,7 +205,7 @@ impl Error {
     }
 
     /// The other side has replied to something else than it was asked.
-    pub(super) fn unexpected() -> Self {
+    pub(super) fn unexpected_reply() -> Self {
         Self::frame("an unexpected reply")
     }
 

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::call_session::CallSession;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::lines::ConnectionReader;
-use super::operator::{answer, declined};
+use super::operator::{answer, decline};
 use super::protocol::{Act, ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, ClientRole, Error, Hello, OpenConnection, dial};
 use crate::envelope::{Actor, Envelope};
@@ -75,7 +75,7 @@ impl Scripts {
         }
         match self.converse(ask, cut, None).await? {
             Reply::Answer(answer) => Ok(answer),
-            _ => Err(Error::unexpected()),
+            _ => Err(Error::unexpected_reply()),
         }
     }
 
@@ -93,7 +93,7 @@ impl Scripts {
         let ask = Act::Program(Box::new(request)).on(Subject::Runtime);
         match self.converse(ask, &CutHandle::default(), Some((events, stop))).await? {
             Reply::Program(done) => Ok(*done),
-            _ => Err(Error::unexpected()),
+            _ => Err(Error::unexpected_reply()),
         }
     }
 
@@ -141,8 +141,8 @@ impl Scripts {
                 (ServerMessage::Begun { id: of, seq }, None) if of == id => drop(cut.call_number().set(seq)),
                 // The receiver may be gone; the program continues until it is asked to end.
                 (ServerMessage::Event(event), Some((events, _))) => drop(events.send(*event).await),
-                (ServerMessage::Reply { id: of, reply }, _) if of == id => return reply.or_else(declined),
-                _ => return Err(Error::frame("a message nobody asked for")),
+                (ServerMessage::Reply { id: of, reply }, _) if of == id => return reply.or_else(decline),
+                _ => return Err(Error::unexpected_reply()),
             }
         }
     }

@@ -18,7 +18,7 @@ use super::start::idle_host::IdleHost;
 use super::survey::SurvivorSurvey;
 use super::termination::{Termination, TerminationAction};
 use super::tree::{self, ProcessEntry, Remainder};
-use super::unended::unended;
+use super::unended::describe_unended;
 use super::wire::{self, Frames, HostReport, HostRequest};
 use super::{EndReason, ExitRecord, SignalScope};
 use crate::clock::Clock;
@@ -205,7 +205,7 @@ impl TaskHost {
     }
 
     fn finish(mut self, childless: bool) -> Option<IdleHost> {
-        let survivors = if childless { Vec::new() } else { unended(&family()) };
+        let survivors = if childless { Vec::new() } else { describe_unended(&family()) };
         let ended = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
             start: self.shell_start,

@@ -46,6 +46,11 @@ pub fn console_process(pid: u32) -> ConsoleProcess {
     ConsoleProcess { pid, started, terminal, from: None }
 }
 
+/// Looks up this process.
+pub fn own_console_process() -> ConsoleProcess {
+    console_process(std::process::id())
+}
+
 /// The initial UTS namespace of the machine; other UTS namespaces have other numbers.
 const OWN_NAMES: &str = "4026531838";
 
@@ -104,7 +109,7 @@ mod tests {
 
     #[test]
     fn this_process_started_before_now_and_after_its_machine() {
-        let own = console_process(std::process::id());
+        let own = own_console_process();
         assert_eq!(own.pid, std::process::id());
         let started = own.started.expect("told");
         assert!(

@@ -79,7 +79,7 @@ pub use group_counts::GroupCounts;
 pub use guard::install as install_guards;
 pub use hook_files::HookFiles;
 pub use host_event::HostEvent;
-pub use identity::{Identity, boot_id, console_process, container};
+pub use identity::{Identity, boot_id, console_process, container, own_console_process};
 pub use inherited::{InheritedAttributes, MOST_DESCRIPTORS, inherited_descriptors};
 pub use kinship::{AgentKinship, kinship};
 pub use limits::{bound_memory, forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
@@ -109,7 +109,7 @@ pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, SpawnError, Spa
 pub(crate) use sys::before_death;
 pub(crate) use sys::{is_written, return_memory, take_short_turns, watch};
 pub use task_mark::is_lasting as are_task_marks_lasting;
-pub use unended::is_still_alive;
+pub use unended::{is_still_alive, still_alive};
 pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};

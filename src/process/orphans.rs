@@ -20,7 +20,7 @@ use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
 use super::process_table::ProcessTable;
 use super::tree::{self, HOST, ProcessEntry, Remainder};
-use super::unended::unended;
+use super::unended::describe_unended;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::model::{Signal, UnendedProcess};
@@ -113,7 +113,7 @@ impl OrphanSearch {
                 break;
             }
         }
-        Orphans { names: tree::names(&found), survivors: unended(&left) }
+        Orphans { names: tree::names(&found), survivors: describe_unended(&left) }
     }
 
     /// Lists what is there of the processes found before, and what is found now: a process that has lost its parent and

@@ -18,7 +18,9 @@ const OVERFLOW: u32 = 65_534;
 const PASSWORDS: u64 = 4 << 20;
 
 /// Describes those of the processes that are alive, at most a thousand.
-pub(super) fn unended<'a>(processes: impl IntoIterator<Item = &'a ProcessEntry>) -> Vec<UnendedProcess> {
+pub(super) fn describe_unended<'a>(
+    processes: impl IntoIterator<Item = &'a ProcessEntry>,
+) -> Vec<UnendedProcess> {
     let describe = |process: &ProcessEntry| UnendedProcess {
         name: one_line(&process.name, NAME_CHARS),
         pid: Some(process.pid),
@@ -26,6 +28,11 @@ pub(super) fn unended<'a>(processes: impl IntoIterator<Item = &'a ProcessEntry>)
         owner: process.refuses_signals().then(|| owner(process.pid)),
     };
     processes.into_iter().filter(|process| process.is_alive()).take(MOST).map(describe).collect()
+}
+
+/// Returns those of the processes that are still alive.
+pub fn still_alive<'a>(processes: impl IntoIterator<Item = &'a UnendedProcess>) -> Vec<UnendedProcess> {
+    processes.into_iter().filter(|process| is_still_alive(process)).cloned().collect()
 }
 
 /// Tells whether a process that was to be ended is still alive.
@@ -69,7 +76,7 @@ mod tests {
     fn this_process_is_alive_and_what_has_its_id_later_is_another_one() {
         let own = i32::try_from(std::process::id()).expect("a pid");
         let entry = ProcessEntry::read(own).expect("reads");
-        let [process] = &unended([&entry])[..] else { panic!("one process") };
+        let [process] = &describe_unended([&entry])[..] else { panic!("one process") };
         assert_eq!((is_still_alive(process), &process.owner), (true, &None));
         assert!(!is_still_alive(&UnendedProcess { start: process.start + 1, ..process.clone() }));
         assert!(!std::path::Path::new("/etc/passwd").exists() || user_name(0).is_some());

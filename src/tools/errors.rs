@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::envelope::{ErrorKind, ToolError, one_line, with_causes};
 use crate::model::{self, AnswerRefusal};
+use crate::process::used_up;
 use crate::runtime::Resource;
 
 /// The maximum length of a path inside a sentence, in characters.
@@ -106,7 +107,7 @@ impl From<model::Error> for ToolError {
                     .retryable(true)
             }
             Error::Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
-            Error::Io { source, what, path } if crate::process::used_up(&source) == Some(Resource::Descriptors) => {
+            Error::Io { source, what, path } if used_up(&source) == Some(Resource::Descriptors) => {
                 exhaustion_error(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
             }
             error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")

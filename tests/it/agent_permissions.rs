@@ -253,7 +253,7 @@ async fn ends(rounds: usize) {
         let _viewer = desk.runtime.viewer();
         let was_given = is_answered && value == AnswerValue::ApproveAlike;
         let again = desk.report(report(HookEvent::Prompt(call(&cmd))));
-        desk.runtime.revoke_permissions(&pilothouse::process::console_process(std::process::id())).await;
+        desk.runtime.revoke_permissions(&pilothouse::process::own_console_process()).await;
         let used = desk.report(report(HookEvent::Ended)).await.expect("reported");
         assert_eq!(used, None);
         let ended = report(HookEvent::Ended);

@@ -228,7 +228,7 @@ async fn an_agents_prompt_is_told_with_what_its_command_would_cost_and_allowed_o
     );
     assert!(!serde_json::to_string(&question).expect("JSON").contains("OF_THE_AGENT="));
 
-    let console = pilothouse::process::console_process(std::process::id());
+    let console = pilothouse::process::own_console_process();
     let answer =
         |cost| bench.runtime.answer(&Actor::Operator, Some((&console, cost)), &question.id, approve());
     assert!(matches!(answer(0).await, Err(Error::CostChanged)), "given before it was told");

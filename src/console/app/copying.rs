@@ -16,7 +16,7 @@ fn select(copying: &mut CopyMode, shape: Shape) {
 }
 
 /// Describes the length of a text.
-fn said(text: &str) -> String {
+fn describe_length(text: &str) -> String {
     match text.lines().count() {
         0 | 1 => format!("{} characters", text.chars().count()),
         lines => format!("{lines} lines"),
@@ -108,7 +108,7 @@ impl State {
             self.say("nothing to copy there");
             return;
         }
-        self.effects.push(Effect::Yank { what: said(&text), text });
+        self.effects.push(Effect::Yank { what: describe_length(&text), text });
     }
 
     fn copy_rows(&self) -> u16 {
@@ -175,7 +175,7 @@ impl State {
             return;
         }
         let of = if is_marked { "of the last command" } else { "of all output" };
-        self.effects.push(Effect::Yank { what: format!("{} {of}", said(&text)), text });
+        self.effects.push(Effect::Yank { what: format!("{} {of}", describe_length(&text)), text });
     }
 
     /// Shows which clipboards took the text.

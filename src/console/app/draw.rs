@@ -145,7 +145,7 @@ fn status_facts(app: &App) -> StatusFacts {
     let reader = state.reader.as_ref().map(reader::position);
     StatusFacts {
         found_at: app.everywhere.found_at(state),
-        over_screen: reader.or_else(|| state.replay.as_ref().map(replay::told)),
+        over_screen: reader.or_else(|| state.replay.as_ref().map(replay::describe_position)),
         has_marked_call: app.receipts.marked.is_some(),
         waiting: app.attention.waiting(state),
     }

@@ -119,7 +119,7 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<StyledPiece
 }
 
 /// Describes whether it is playing, and the position.
-pub(crate) fn told(replay: &Replay) -> Vec<StyledPiece> {
+pub(crate) fn describe_position(replay: &Replay) -> Vec<StyledPiece> {
     let Some(reel) = &replay.reel else { return Vec::new() };
     let word = match replay.is_playing() {
         true => "playing",

@@ -6,7 +6,7 @@ use super::effects::Effects;
 use super::tmux;
 use crate::console::msg::{AgentPlace, Msg};
 use crate::envelope::{TaskId, one_line};
-use crate::process::environment::Environment;
+use crate::process::{console_process, environment::Environment};
 use crate::process::{parent, program_name};
 
 /// The most processes above an agent that are looked at.
@@ -48,10 +48,8 @@ async fn go(label: &str, pid: u32, tasks: &[(u32, TaskId)]) -> AgentPlace {
         Err(_) => format!("pid {agent}"),
     };
     // What an agent starts may have left its terminal.
-    let terminals: Vec<(u32, String)> = above
-        .iter()
-        .filter_map(|pid| Some((*pid, crate::process::console_process(*pid).terminal?)))
-        .collect();
+    let terminals: Vec<(u32, String)> =
+        above.iter().filter_map(|pid| Some((*pid, console_process(*pid).terminal?))).collect();
     let Some((_, terminal)) = terminals.first() else {
         return AgentPlace::Elsewhere(format!("{label} runs without a terminal: {of_process}"));
     };

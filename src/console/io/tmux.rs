@@ -11,6 +11,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 
 use crate::envelope::one_line;
+use crate::process::own_console_process;
 
 /// How long tmux may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,7 +48,7 @@ pub(super) fn socket(variable: &OsStr) -> Option<PathBuf> {
 pub(super) async fn show(socket: &Path, terminal: &str) -> Option<String> {
     let listed = run(socket, &["list-panes", "-a", "-F", FORMAT], true).await?;
     let panes: Vec<TmuxPane<'_>> = listed.lines().filter_map(pane).collect();
-    let own = crate::process::console_process(std::process::id()).terminal;
+    let own = own_console_process().terminal;
     let is_here = panes.iter().any(|pane| own.as_deref() == Some(pane.terminal));
     let pane = panes.iter().filter(|pane| pane.terminal == terminal).max_by_key(|pane| pane.attached)?;
     let target = format!("%{}", pane.number);

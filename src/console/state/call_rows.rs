@@ -14,7 +14,7 @@ use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::Actor;
 use crate::model::calls::{ABANDONED, SHELL_CALL};
-use crate::model::phrases::denied;
+use crate::model::phrases::denial_phrase;
 use crate::model::{CallEnd, CallSummary, HeldCall, TaskStatus, TaskView};
 
 /// The tools that run commands.
@@ -182,8 +182,10 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
             TaskStatus::Completed => (CallState::Done, String::new()),
             TaskStatus::Cancelled | TaskStatus::Interrupted => (
                 CallState::Stopped,
-                task.denial()
-                    .map_or_else(|| task.word().into_owned(), |note| denied(&visible::masked_line(note))),
+                task.denial().map_or_else(
+                    || task.word().into_owned(),
+                    |note| denial_phrase(&visible::masked_line(note)),
+                ),
             ),
             TaskStatus::Running if task.certain_wait().is_some() => {
                 (CallState::Waiting, task.word().into_owned())
@@ -200,7 +202,7 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
 /// sentence is rarely short enough for a row.
 fn refusal_outcome(end: Option<&CallEnd>) -> (CallState, String) {
     match end {
-        Some(CallEnd::Denied(note)) => (CallState::Stopped, denied(&visible::masked_line(note))),
+        Some(CallEnd::Denied(note)) => (CallState::Stopped, denial_phrase(&visible::masked_line(note))),
         Some(CallEnd::Refused(kind)) => (CallState::Failed, kind.as_str().replace('_', " ")),
         _ => (CallState::Failed, "refused".to_owned()),
     }

@@ -39,7 +39,7 @@ impl FileDiffs {
     /// Adds how a text differs from an earlier one.
     pub fn add(&mut self, before: &str, after: &str) {
         let [old, new] = [before, after].map(|text| text.lines().collect::<Vec<_>>());
-        let (operations, is_cut) = compared(&old, &new);
+        let (operations, is_cut) = compare(&old, &new);
         for (at, hunk) in similar::group_diff_ops(operations, CONTEXT).iter().enumerate() {
             if at > 0 {
                 self.say(vec![piece("...", Role::Faint)]);
@@ -74,7 +74,7 @@ impl FileDiffs {
 }
 
 /// Compares the first lines of two texts; tells whether there are more.
-fn compared(old: &[&str], new: &[&str]) -> (Vec<DiffOp>, bool) {
+fn compare(old: &[&str], new: &[&str]) -> (Vec<DiffOp>, bool) {
     let [first_old, first_new] = [old, new].map(|lines| lines.get(..MOST_LINES).unwrap_or(lines));
     let is_cut = old.len().max(new.len()) > MOST_LINES;
     (capture_diff_slices(Algorithm::Myers, first_old, first_new), is_cut)
@@ -99,7 +99,7 @@ impl Diff {
     /// Compares two texts.
     pub fn of(before: &str, after: &str) -> Self {
         let [old, new] = [before, after].map(|text| text.split('\n').collect::<Vec<_>>());
-        let (operations, is_cut) = compared(&old, &new);
+        let (operations, is_cut) = compare(&old, &new);
         let (mut shown, mut changes) = (FileDiffs::default(), Vec::new());
         let (mut added, mut removed, mut was_equal) = (0, 0, true);
         for change in operations.iter().flat_map(|operation| operation.iter_changes(&old, &new)) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::cards::{self, Card, Cards};
-use super::local::{LocalRuntime, declined, lock};
+use super::local::{LocalRuntime, decline, lock};
 use crate::link::Error;
 use crate::link::protocol::{Act, Request};
 use crate::model::{Snapshot, Subject};
@@ -45,7 +45,7 @@ impl LocalRuntime {
         let checked = match (subject, act) {
             // The tool answers in the name of its caller, while the operator answers only by cards.
             (_, Act::Call { tool, .. }) if tool.starts_with("Question") && tool != "QuestionList" => {
-                return declined("the operator answers a question where it is shown, not with the tool");
+                return decline("the operator answers a question where it is shown, not with the tool");
             }
             (Subject::Held(_) | Subject::Question(_), _) => self.cards().check(now, subject, nonce),
             (Subject::Gate, Act::Pause(false)) => {
@@ -54,6 +54,6 @@ impl LocalRuntime {
             }
             _ => Ok(()),
         };
-        checked.or_else(declined)
+        checked.or_else(decline)
     }
 }

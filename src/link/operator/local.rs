@@ -64,16 +64,16 @@ impl LocalRuntime {
                 if !matches!(input, model::TypedInput::Report(_)) {
                     self.viewer.types_into(&task);
                 }
-                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).or_else(declined);
+                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).or_else(decline);
             }
             (Subject::Call(seq), Act::Record) => return Ok(Reply::Record(runtime.call(seq).await)),
             (since, Act::Changes) => {
                 let report = runtime.changes(since).await;
-                return report.map(|report| Reply::Changes(Box::new(report))).or_else(declined);
+                return report.map(|report| Reply::Changes(Box::new(report))).or_else(decline);
             }
             (Subject::Task(task), Act::Cost) => match runtime.cost_of_task(&task).await {
                 Some(said) => return Ok(Reply::Cost(said)),
-                None => return declined(format_args!("the command of {task} is not known here in full")),
+                None => return decline(format_args!("the command of {task} is not known here in full")),
             },
             (Subject::Task(task), Act::Command) => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
@@ -90,19 +90,19 @@ impl LocalRuntime {
             (Subject::Task(task), Act::Dismiss) => runtime.dismiss(&task).await,
             (Subject::Task(task), Act::Rename(name)) => runtime.rename(&task, name).await,
             (Subject::Agent(agent), Act::Tell(text)) => {
-                runtime.tell_agent(console, &agent, &text).await.or_else(declined)?;
+                runtime.tell_agent(console, &agent, &text).await.or_else(decline)?;
             }
             (Subject::Gate, Act::Pause(paused)) => runtime.pause(paused, Some(console)).await,
             (Subject::Held(ticket), Act::Decide { hash, cost, decision }) => {
                 let shown = ShownCall { ticket, hash, cost: Some(cost) };
-                runtime.decide(shown, decision, Some(console)).await.or_else(declined)?;
+                runtime.decide(shown, decision, Some(console)).await.or_else(decline)?;
             }
             (Subject::Question(question), Act::Answer { cost, given }) => {
                 let at = Some((console, cost));
-                runtime.answer(&caller.actor, at, &question, given).await.map(drop).or_else(declined)?;
+                runtime.answer(&caller.actor, at, &question, given).await.map(drop).or_else(decline)?;
             }
             (Subject::Question(question), Act::LetAgents(may)) => {
-                runtime.let_agents(&question, may).await.or_else(declined)?;
+                runtime.let_agents(&question, may).await.or_else(decline)?;
             }
             (Subject::Runtime, Act::EndPermissions) => runtime.revoke_permissions(console).await,
             (Subject::Runtime, Act::Rules { config, rules }) => runtime.hand_over(&config, &rules),
@@ -127,17 +127,17 @@ pub async fn answer(runtime: &Handle, by: &Actor, request: Request) -> Result<Re
         (Subject::Runtime, Act::Standing) => Ok(Reply::Standing(runtime.status_counts())),
         (Subject::Runtime, Act::Holder(port)) => Ok(Reply::Holder(runtime.holder_of(port))),
         (Subject::Task(task), Act::Streams) => {
-            runtime.streams(&task).await.map(Reply::Streams).or_else(declined)
+            runtime.streams(&task).await.map(Reply::Streams).or_else(decline)
         }
         // What runs in a task works on the files itself.
         (Subject::Task(_), Act::Undo { .. }) if runtime.is_within() => {
-            declined("a command does not undo another one")
+            decline("a command does not undo another one")
         }
         (Subject::Task(task), Act::Undo { is_redo, is_dry }) => {
             let undo = UndoRequest { task, is_redo, is_dry };
-            runtime.undo(&undo, by).await.map(Reply::Undo).or_else(declined)
+            runtime.undo(&undo, by).await.map(Reply::Undo).or_else(decline)
         }
-        _ => declined("this cannot be asked here"),
+        _ => decline("this cannot be asked here"),
     }
 }
 
@@ -185,15 +185,15 @@ impl ConsoleConnection for LocalRuntime {
 /// Reads a piece of a task's log.
 async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
     let Some(folder) = runtime.task(task).map(|task| task.folder.clone()) else {
-        return declined(format_args!("there is no task {task}"));
+        return decline(format_args!("there is no task {task}"));
     };
     let read = tokio::task::spawn_blocking(move || part.read(&folder, from)).await;
     let piece = read.map_err(std::io::Error::other).flatten();
-    piece.map(Reply::Log).or_else(|error| declined(format_args!("read the log of {task}: {error}")))
+    piece.map(Reply::Log).or_else(|error| decline(format_args!("read the log of {task}: {error}")))
 }
 
 /// Returns the refusal of a request.
-pub(in crate::link) fn declined<T>(why: impl std::fmt::Display) -> Result<T, Error> {
+pub(in crate::link) fn decline<T>(why: impl std::fmt::Display) -> Result<T, Error> {
     Err(Error::Declined { message: why.to_string() })
 }
 

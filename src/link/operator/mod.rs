@@ -29,7 +29,7 @@ use connection::RuntimeConnection;
 pub use fleet::{Fleet, remove_left_copies};
 use local::LocalRuntime;
 pub use local::answer;
-pub(super) use local::declined;
+pub(super) use local::decline;
 use recorded::PastConnection;
 use remote::RemoteRuntime;
 pub(super) use screen::{ScreenUpdate, fuzz_screen};
@@ -42,6 +42,7 @@ use super::protocol::{Act, Reply, Request};
 use super::{Error, RuntimeRoute};
 use crate::envelope::TaskId;
 use crate::model::{CallRecord, PlaceId, Subject, TaskView};
+use crate::process::own_console_process;
 use crate::runtime::Handle;
 use crate::runtime::past::Recording;
 use crate::tools::CallAnswer;
@@ -60,10 +61,7 @@ pub enum Operator {
 impl Operator {
     /// Connects to a runtime in this process; commands start in `cwd` unless they specify another directory.
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
-        Self::Runtime(Arc::new(
-            LocalRuntime::new(runtime, cwd, crate::process::console_process(std::process::id()))
-                .issuing_cards(),
-        ))
+        Self::Runtime(Arc::new(LocalRuntime::new(runtime, cwd, own_console_process()).issuing_cards()))
     }
 
     /// Attaches to the runtime at an operator socket and waits for its first snapshot.
@@ -131,7 +129,7 @@ impl Operator {
     pub async fn call(&self, tool: &str, input: Value) -> Result<CallAnswer, Error> {
         match self.ask(Request::call(tool, input)).await? {
             Reply::Answer(answer) => Ok(answer),
-            _ => Err(Error::unexpected()),
+            _ => Err(Error::unexpected_reply()),
         }
     }
 

@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::cards::{self, Card};
 use super::connection::{ConsoleConnection, PendingReply, RuntimeConnection};
 use super::liveness::{Silence, WatchedReader};
-use super::local::{declined, lock};
+use super::local::{decline, lock};
 use super::own_notices;
 use super::screen::{RemoteScreens, ScreenUpdate};
 use super::update::KnownItems;
@@ -104,7 +104,7 @@ impl RemoteRuntime {
         let frame = Frame::json(&ClientMessage::Ask { id, nonce, ask })?;
         // The runtime would close the connection.
         if frame.length() > MAX_FROM_CONSOLE {
-            return declined(format_args!("too long: {} bytes, at most {MAX_FROM_CONSOLE}", frame.length()));
+            return decline(format_args!("too long: {} bytes, at most {MAX_FROM_CONSOLE}", frame.length()));
         }
         let (answer, answered) = oneshot::channel();
         lock(&self.state.waiting).insert(id, answer);
@@ -114,7 +114,7 @@ impl RemoteRuntime {
             lock(&self.state.waiting).remove(&id);
             return Err(Error::Gone);
         }
-        answered.await.map_err(|_| Error::Gone)?.or_else(declined)
+        answered.await.map_err(|_| Error::Gone)?.or_else(decline)
     }
 }
 

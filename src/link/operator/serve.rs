@@ -24,6 +24,7 @@ use crate::link::lines::ConnectionReader;
 use crate::link::protocol::{Act, ClientMessage, ConsoleView, Reply, Request, ServerMessage};
 use crate::link::{Client, Error};
 use crate::model::{CloseReason, Snapshot};
+use crate::process::console_process;
 use crate::runtime::Handle;
 
 /// The minimum interval between two snapshots.
@@ -47,7 +48,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let Client { hello, peer, lines, writer, .. } = client;
-    let console = crate::process::console_process(peer.pid).carrying(hello.from);
+    let console = console_process(peer.pid).carrying(hello.from);
     if runtime.is_watched() {
         runtime.notice_of(&console, format!("another console has connected: {console}"));
     }
@@ -372,6 +373,7 @@ mod tests {
         AgentPeer, AnswerInput, AnswerValue, Decision, Evidence, LineRange, LoopView, NewQuestion,
         ProgramView, QuestionKind, QuestionOrigin, RunState, StreamView, Subject,
     };
+    use crate::process::own_console_process;
     use crate::runtime::Options;
     use crate::tools::{self, Caller};
 
@@ -380,7 +382,7 @@ mod tests {
         let limits = Limits { recent_calls: 4, ..Limits::default() };
         let options = Options { limits, ..Options::of_test(dir) };
         let runtime = Handle::start(options).expect("starts");
-        LocalRuntime::new(runtime, dir.to_owned(), crate::process::console_process(std::process::id()))
+        LocalRuntime::new(runtime, dir.to_owned(), own_console_process())
     }
 
     fn program(which: usize) -> Arc<ProgramView> {

@@ -25,7 +25,7 @@ pub fn exit_clause(status: Option<impl fmt::Display>, signal: Option<&str>) -> S
 }
 
 /// Says that the operator denied a command, and in which words.
-pub fn denied(note: &str) -> String {
+pub fn denial_phrase(note: &str) -> String {
     match note.trim() {
         "" => "denied".to_owned(),
         note => format!("denied: {note}"),

@@ -7,4 +7,4 @@ mod needs;
 mod ports;
 mod states;
 
-pub use ends::{denied, exit_clause, exit_word, unended_word};
+pub use ends::{denial_phrase, exit_clause, exit_word, unended_word};

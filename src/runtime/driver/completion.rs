@@ -10,6 +10,7 @@ use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Error, ExecOutcome, Stop, TaskEvent, TaskFact, TaskUpdate, TaskView};
+use crate::process::is_still_alive;
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::ledger::{LedgerEntry, LedgerNews};
 use crate::runtime::record_row::Fact;
@@ -67,7 +68,7 @@ impl Driver {
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
         self.shared.note(&Fact::Ended { task: Cow::Borrowed(&view), first_byte_ms });
         if let Some(ended) = view.ended.as_ref().filter(|ended| !ended.survivors.is_empty()) {
-            self.unended.retain(crate::process::is_still_alive);
+            self.unended.retain(is_still_alive);
             self.unended.extend(ended.survivors.iter().cloned());
         }
         if view.promoted && view.output.bytes > 0 {
@@ -219,7 +220,7 @@ impl Driver {
         if ended.await.is_err() {
             tracing::error!("the threads of the byte path could not be ended");
         }
-        self.unended.retain(crate::process::is_still_alive);
+        self.unended.retain(is_still_alive);
         for reply in self.closing {
             let _ = reply.send(self.unended.clone());
         }

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::journal::{Durability, Journal, JournalError, RecordingMeta, RepairReport, repair};
 use crate::model::{TaskState, TaskStatus, UnendedProcess, UnendedProcesses};
-use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
+use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id, is_still_alive};
 use crate::runtime::log;
 use crate::runtime::record_row::{Fact, RecoveredTask};
 
@@ -84,9 +84,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
 /// Lists the processes of a task that could not be ended: those that its host has named, of which nothing else is known
 /// to be the task's, and those found now.
 fn all_unended(left: Option<&ExitRecord>, mut found: Vec<UnendedProcess>) -> Vec<UnendedProcess> {
-    for process in
-        left.iter().flat_map(|left| &left.survivors).filter(|process| crate::process::is_still_alive(process))
-    {
+    for process in left.iter().flat_map(|left| &left.survivors).filter(|process| is_still_alive(process)) {
         if !found.contains(process) {
             found.push(process.clone());
         }

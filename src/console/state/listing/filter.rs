@@ -7,7 +7,7 @@ use crate::console::state::names::alias;
 use crate::console::state::words::actor_name;
 use crate::console::text::finding::FilterWords;
 use crate::envelope::Actor;
-use crate::model::phrases::denied;
+use crate::model::phrases::denial_phrase;
 use crate::model::{HeldCall, PlaceId, TaskEnd, TaskStatus, TaskView};
 
 /// A filter by state or kind of initiator.
@@ -152,7 +152,7 @@ impl Filters {
 /// and state.
 fn told_of(task: &TaskView) -> String {
     let ended = task.ended.as_ref().map(TaskEnd::word).unwrap_or_default();
-    let denial = task.denial().map(denied).unwrap_or_default();
+    let denial = task.denial().map(denial_phrase).unwrap_or_default();
     [
         &alias(task),
         &task.cmd,

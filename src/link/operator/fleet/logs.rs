@@ -43,7 +43,7 @@ impl Fleet {
         let folder = task.folder.clone();
         let from = part.copied_length(&folder);
         let Reply::Log(piece) = self.send(None, Act::Log { part, from }.on(task.id.clone())).await? else {
-            return Err(Error::unexpected());
+            return Err(Error::unexpected_reply());
         };
         // The copies are removed when nothing holds them: not before this piece is written, or it would stay.
         let holds = Arc::clone(&self.inner);

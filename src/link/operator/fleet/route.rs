@@ -10,7 +10,7 @@ use super::translate::{self, Translation};
 use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::operator::connection::RuntimeConnection;
-use crate::link::operator::declined;
+use crate::link::operator::decline;
 use crate::link::protocol::{Act, Reply, Request};
 use crate::model::{PlaceId, PlaceLink, Slot, Subject};
 use crate::runtime::TaskUsage;
@@ -82,7 +82,7 @@ impl Fleet {
                 Err(error) => refused.push(error.to_string()),
             }
         }
-        if refused.is_empty() { Ok(Reply::Done) } else { declined(refused.join("; ")) }
+        if refused.is_empty() { Ok(Reply::Done) } else { decline(refused.join("; ")) }
     }
 }
 
@@ -92,7 +92,7 @@ impl RequestTarget {
         let Self { operator, translation } = self;
         let is_input = matches!(request.act, Act::Send(_));
         let reply = operator.ask_at(None, request).await.or_else(|error| match error {
-            Error::Gone | Error::Talk(_) => declined(unknown(&translation.name.name, is_input)),
+            Error::Gone | Error::Talk(_) => decline(unknown(&translation.name.name, is_input)),
             error => Err(error),
         })?;
         Ok(match reply {
@@ -120,7 +120,7 @@ impl FleetPlace {
             }
             None => {
                 let why = self.link.refusal().unwrap_or_else(|| "not attached".to_owned());
-                declined(format_args!("{} is {why}", self.translation.name.name))
+                decline(format_args!("{} is {why}", self.translation.name.name))
             }
         }
     }
@@ -145,7 +145,7 @@ impl FleetState {
                 let (name, label) = translate::split_label(agent).unwrap_or(("", agent));
                 let place = self.places.iter().find(|place| place.translation.name.name == name);
                 let Some(place) = place else {
-                    return declined(format_args!("no place has an agent {agent}"));
+                    return decline(format_args!("no place has an agent {agent}"));
                 };
                 *agent = label.to_owned();
                 Ok(place)
@@ -157,24 +157,24 @@ impl FleetState {
 
     fn owner(&self, slot: Option<&Slot>, what: &str) -> Result<&FleetPlace, Error> {
         let place = slot.and_then(|slot| self.place(*slot));
-        place.map_or_else(|| declined(format_args!("no place has {what} any more")), Ok)
+        place.map_or_else(|| decline(format_args!("no place has {what} any more")), Ok)
     }
 
     /// Finds the place of a number, and replaces the number by that place's own.
     fn resolve_number(&self, number: &mut u64, what: &str) -> Result<&FleetPlace, Error> {
         let (slot, own) = Slot::of(*number);
         *number = own;
-        self.place(slot).map_or_else(|| declined(format_args!("the place of this {what} is gone")), Ok)
+        self.place(slot).map_or_else(|| decline(format_args!("the place of this {what} is gone")), Ok)
     }
 
     fn chosen_place(&self, place: Option<&PlaceId>) -> Result<&FleetPlace, Error> {
         match (place, &self.places[..]) {
             (Some(id), places) => {
                 let place = places.iter().find(|place| place.id() == id);
-                place.map_or_else(|| declined("that place is gone"), Ok)
+                place.map_or_else(|| decline("that place is gone"), Ok)
             }
             (None, [only]) => Ok(only),
-            (None, _) => declined("choose a place first: the palette has them under `places`"),
+            (None, _) => decline("choose a place first: the palette has them under `places`"),
         }
     }
 }
