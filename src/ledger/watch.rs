@@ -95,6 +95,11 @@ impl TreeWatch {
         self.is_partial || self.moved.as_ref().is_none_or(|moved| !moved.is_empty())
     }
 
+    /// Tells whether not all folders could be watched, or an event was lost.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
     /// Takes what has moved: files, and folders in which anything may have moved; `None` if that may be anywhere.
     pub fn take_moved(&mut self) -> Option<BTreeSet<PathBuf>> {
         self.read();

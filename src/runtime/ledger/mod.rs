@@ -8,6 +8,7 @@ mod request;
 mod still_tree;
 mod tree_base;
 mod undo_file;
+mod watched_tree;
 
 use std::path::PathBuf;
 use std::time::Duration;

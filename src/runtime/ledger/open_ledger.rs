@@ -1,28 +1,24 @@
 //! A ledger that is open: its private folder of git, the last snapshot, and whether it stays within its bounds.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
 use super::still_tree::StillTree;
 use super::tree_base::{TreeBase, TreeEnd};
+use super::watched_tree::WatchedTree;
 use crate::config::LedgerMode;
 use crate::envelope::TaskId;
 use crate::envelope::units::{self, Period};
 use crate::ledger::{
     ComingStarts, FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds,
-    TrackedFiles, TreeSnapshot, TreeWatch, between, count, difference, find_git, global_ignores, paths, take,
+    TrackedFiles, TreeSnapshot, between, count, difference, find_git, global_ignores, take,
 };
 use crate::model::TreeChanges;
-use crate::process;
 use crate::process::environment::Environment;
 
 /// How long git may take for one snapshot or one answer.
@@ -45,6 +41,8 @@ const SETTLED: Duration = Duration::from_millis(100);
 const REST: u32 = 20;
 /// The kernel's times of files lag behind its clock by up to a tick.
 const TICK: SignedDuration = SignedDuration::from_millis(10);
+/// Why it is not exactly known what the tree was when a command began.
+const FIRST: &str = "it began while the tree was read for the first time";
 
 /// What a ledger is opened with.
 #[derive(Debug)]
@@ -72,10 +70,7 @@ pub(super) struct OpenLedger {
     slow: u32,
     failed: u32,
     unmeasured: u64,
-    /// Whether anything has moved since the last snapshot was begun, where that is known.
-    watch: Option<TreeWatch>,
-    /// Its readiness.
-    told: Option<AsyncFd<Arc<OwnedFd>>>,
+    watch: WatchedTree,
     /// Whether anything has moved since the last snapshot, for those who start commands.
     still: StillTree,
     /// The number of the last snapshot.
@@ -111,8 +106,7 @@ impl OpenLedger {
         let plain = (repository.is_none() && setup.mode == LedgerMode::Auto).then_some(PLAIN);
         let tracked = TrackedFiles::list(&git, repository.as_ref(), by).await;
         let bounds = SnapshotBounds { without, plain, salt, tracked: tracked.paths.clone() };
-        let watch = watch_tree(&git, &bounds, by).await;
-        let told = watch.as_ref().and_then(readiness);
+        let watch = WatchedTree::over(&git, &bounds, by).await;
         let first = take(&git, None, None, &bounds, by).await.map_err(|error| error.to_string())?;
         let unmeasured = first.read_bytes;
         let last = Arc::new(first);
@@ -129,7 +123,6 @@ impl OpenLedger {
             failed,
             unmeasured,
             watch,
-            told,
             still,
             number,
             rested,
@@ -162,13 +155,15 @@ impl OpenLedger {
         self.rested = Instant::now() + begun.elapsed() * REST;
         self.slow = if self.git.spent() - spent > PACE { self.slow + 1 } else { 0 };
         let end = TreeEnd { snapshot: taken, head: self.head().await };
-        if self.tracks_others(end.snapshot.is_without_new).await || end.snapshot.is_without_new {
+        let is_other = self.tracks_others(end.snapshot.is_without_new).await || end.snapshot.is_without_new;
+        if is_other || !self.watch.is_there() {
             // From now on, the new rules hold, and what is tracked now is, also for what is watched.
             self.bounds.tracked = self.tracked.paths.clone();
             let by = Instant::now() + DEADLINE;
-            self.watch = watch_tree(&self.git, &self.bounds, by).await;
-            self.told = self.watch.as_ref().and_then(readiness);
-            self.take().await.map_err(|error| (error.to_string(), false))?;
+            self.watch = WatchedTree::over(&self.git, &self.bounds, by).await;
+            if is_other || self.watch.is_there() {
+                self.take().await.map_err(|error| (error.to_string(), false))?;
+            }
         }
         self.has_moved();
         Ok(end)
@@ -193,8 +188,8 @@ impl OpenLedger {
         }
         // Until it is read what the kernel has told, nobody may take its silence for rest.
         self.still.end();
-        let has_moved = self.watch.as_mut().is_none_or(TreeWatch::has_moved);
-        if let Some(told) = self.told.as_ref().filter(|_| !has_moved) {
+        let has_moved = self.watch.has_moved();
+        if let Some(told) = self.watch.told().filter(|_| !has_moved) {
             self.still.begin(told.get_ref().clone(), self.number);
         }
         has_moved
@@ -218,10 +213,10 @@ impl OpenLedger {
         self.still.end();
         self.number += 1;
         let by = Instant::now() + DEADLINE;
-        let moved = self.follow(by).await;
+        let moved = self.watch.follow(&self.git, &self.bounds, by).await;
         let taken = take(&self.git, Some(&self.last), moved, &self.bounds, by).await;
-        if let (Err(_), Some(watch)) = (&taken, &mut self.watch) {
-            watch.doubt();
+        if taken.is_err() {
+            self.watch.doubt();
         }
         let taken = Arc::new(taken?);
         self.unmeasured = self.unmeasured.saturating_add(taken.read_bytes);
@@ -229,31 +224,11 @@ impl OpenLedger {
         Ok(taken)
     }
 
-    /// Returns what alone has moved so far, if that is known, and watches new folders.
-    async fn follow(&mut self, by: Instant) -> Option<BTreeSet<PathBuf>> {
-        let mut watch = self.watch.take()?;
-        let (moved, new) = (watch.take_moved(), watch.take_new());
-        self.watch = match new.is_empty() {
-            true => Some(watch),
-            false => match unwatched_paths(&self.git, &self.bounds, by).await {
-                Ok(ignored) => {
-                    let follow = move || {
-                        watch.follow(new, &ignored);
-                        watch
-                    };
-                    tokio::task::spawn_blocking(follow).await.ok()
-                }
-                Err(_) => None,
-            },
-        };
-        moved
-    }
-
     /// Waits until something has moved in the tree and it has been quiet for a moment: then a snapshot is due, so that the next
     /// command finds one that is exact.
     pub(super) async fn wait_for_change(&mut self) {
         loop {
-            let Some(told) = &self.told else { return std::future::pending().await };
+            let Some(told) = self.watch.told() else { return std::future::pending().await };
             let Ok(mut ready) = told.readable().await else { return std::future::pending().await };
             tokio::time::sleep(SETTLED).await;
             ready.clear_ready();
@@ -302,8 +277,9 @@ impl OpenLedger {
         let since = began.checked_sub(TICK).unwrap_or(began);
         if !is_first && self.is_still(still).await {
             let (between, head) = (Arc::default(), self.head().await);
-            return Ok(TreeBase { snapshot: before, between, head, is_first, quiet_at: Some(since) });
+            return Ok(TreeBase { snapshot: before, between, head, is_first, quiet_at: Ok(since) });
         }
+        let quiet_at = Err(if is_first { FIRST.to_owned() } else { self.watch.excuse() });
         let now = self.snapshot().await?;
         let by = Instant::now() + DEADLINE;
         let failed = |error: GitFailure| (error.to_string(), false);
@@ -312,7 +288,7 @@ impl OpenLedger {
         let top = self.git.top().to_owned();
         let between = tokio::task::spawn_blocking(move || between(&top, moved, since)).await;
         let between = between.map_err(|error| (error.to_string(), false))?;
-        Ok(TreeBase { snapshot: before, between: between.into(), head: now.head, is_first, quiet_at: None })
+        Ok(TreeBase { snapshot: before, between: between.into(), head: now.head, is_first, quiet_at })
     }
 
     /// Returns what differs between the beginning of a command and another time, in files and in numbers.
@@ -341,7 +317,7 @@ impl OpenLedger {
         };
         let unreadable = end.snapshot.unreadable;
         let doubts = [
-            base.is_first.then(|| "it began while the tree was read for the first time".to_owned()),
+            base.is_first.then(|| FIRST.to_owned()),
             end.snapshot
                 .is_without_new
                 .then(|| "ignore rules have changed: new files are not listed".to_owned()),
@@ -352,35 +328,6 @@ impl OpenLedger {
         let changes = counted.map_err(failed)?;
         Ok((found, TreeChanges { shared_with, incomplete, ..changes }))
     }
-}
-
-/// Returns what tells that something has moved.
-fn readiness(watch: &TreeWatch) -> Option<AsyncFd<Arc<OwnedFd>>> {
-    process::watch(watch.descriptor(), Interest::READABLE).ok()
-}
-
-/// Watches the tree, if the kernel lets us.
-async fn watch_tree(git: &PrivateGit, bounds: &SnapshotBounds, by: Instant) -> Option<TreeWatch> {
-    let ignored = unwatched_paths(git, bounds, by).await.ok()?;
-    let top = git.top().to_owned();
-    tokio::task::spawn_blocking(move || TreeWatch::over(&top, &ignored)).await.ok()?.ok()
-}
-
-/// Lists the folders and files that git ignores, without what is in them, and the folder that is in no snapshot: the
-/// recordings in it move with every command.
-async fn unwatched_paths(
-    git: &PrivateGit,
-    bounds: &SnapshotBounds,
-    by: Instant,
-) -> Result<BTreeSet<PathBuf>, GitFailure> {
-    let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-    // What is tracked in an ignored folder is watched.
-    let mut unwatched = match bounds.tracked.is_empty() {
-        true => paths(&git.run(&args, &[], by).await?),
-        false => TrackedFiles::list_by_copy(git, &args, by).await?,
-    };
-    unwatched.extend(bounds.without.strip_prefix(git.top()).map(Path::to_owned));
-    Ok(unwatched)
 }
 
 /// Returns the size of the files in a folder, in bytes. Blocks.

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 
 /// What is known since the last look.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +39,9 @@ impl StillTree {
         let look = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let LastLook { inotify, number } = look.as_ref()?;
         let mut ready = [PollFd::new(inotify, PollFlags::IN)];
-        let is_silent = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(0);
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        // A signal says nothing of the tree.
+        let is_silent = retry_on_intr(|| poll(&mut ready, Some(&at_once))) == Ok(0);
         is_silent.then_some(*number)
     }
 }

@@ -18,9 +18,9 @@ pub(super) struct TreeBase {
     pub(super) head: Option<String>,
     /// Whether the tree was read for the first time after the command had begun.
     pub(super) is_first: bool,
-    /// When the command began, less what times of files lag behind; `None` if the tree was moving then, so that what it was is
-    /// not exactly known.
-    pub(super) quiet_at: Option<Timestamp>,
+    /// When the command began, less what times of files lag behind; or why it is not exactly known what the tree was then, in
+    /// a clause.
+    pub(super) quiet_at: Result<Timestamp, String>,
 }
 
 /// What the tree was at another time.
@@ -33,12 +33,12 @@ pub(super) struct TreeEnd {
 impl TreeBase {
     /// Returns what an undo needs, or why there can be none.
     pub(super) fn undo_file(&self, end: &TreeEnd, found: &Found, together: &[TaskId]) -> UndoFile {
-        match self.quiet_at {
-            Some(began) => UndoFile::Possible {
-                facts: UndoFacts::of(began, found, &self.snapshot, &end.snapshot),
+        match &self.quiet_at {
+            Ok(began) => UndoFile::Possible {
+                facts: UndoFacts::of(*began, found, &self.snapshot, &end.snapshot),
                 together: together.to_vec(),
             },
-            None => UndoFile::Impossible("files were changing as it began".to_owned()),
+            Err(why) => UndoFile::Impossible(why.clone()),
         }
     }
 
