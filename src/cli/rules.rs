@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{ApprovalRule, ConfigWatch, LoadedSettings};
+use crate::config::{ApprovalRule, LoadedSettings, watched_places};
 use crate::paths::Places;
+use crate::process::FileWatch;
 use crate::runtime::Handle;
 
 /// Editors write in several steps: the file is read once it has not changed for this long.
@@ -36,7 +37,7 @@ impl Rules {
 
     /// Reads the rules again whenever the file changes, until `close` is cancelled.
     pub(super) async fn follow(mut self, runtime: Handle, close: CancellationToken) {
-        let mut watch = ConfigWatch::new(Some(&self.config));
+        let mut watch = FileWatch::over(watched_places(&self.config));
         let mut handed = runtime.handed_rules();
         loop {
             tokio::select! {

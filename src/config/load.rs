@@ -27,6 +27,13 @@ pub const WORKSPACE_FILE: &str = ".pilothouse.toml";
 pub const KEYS_FILE: &str = "keys.toml";
 /// The user's own themes, in the config folder.
 pub const THEMES_FOLDER: &str = "themes";
+
+/// Returns what is to be watched for changes of the settings: the config folder, its files, and the folder above it in
+/// case it does not exist yet.
+pub fn watched_places(config: &Path) -> Vec<PathBuf> {
+    let own = ["", FILE, KEYS_FILE, THEMES_FOLDER].map(|name| config.join(name));
+    config.parent().map(Path::to_owned).into_iter().chain(own).collect()
+}
 /// The maximum number of approval rules in one file.
 const MAX_RULES: usize = 100;
 /// The maximum size of a file, in bytes.

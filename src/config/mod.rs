@@ -17,7 +17,6 @@ mod settings;
 mod shell_words;
 mod source;
 mod units;
-mod watch;
 mod watch_rule;
 
 pub use agents::AgentSettings;
@@ -26,7 +25,9 @@ pub use ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 pub use lanes::Lane;
 pub use ledger_mode::LedgerMode;
 pub use limits::{ConnectionLimits, DEFAULT_YIELD_MS, Limits};
-pub use load::{FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
+pub use load::{
+    FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own, watched_places,
+};
 pub use nearest::nearest;
 pub use prefix::{ALIKE, NoPrefix, Prefix};
 pub use record::{AuditPolicy, RecordSettings};
@@ -38,5 +39,4 @@ pub use settings::{
 };
 pub use shell_words::{Joint, joined_commands, quote};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};
-pub use watch::ConfigWatch;
 pub use watch_rule::{Pattern, WatchRule};

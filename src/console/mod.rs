@@ -24,9 +24,10 @@ use jiff::tz::TimeZone;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::config::{ConfigWatch, Mouse};
+use crate::config::{Mouse, watched_places};
 use crate::console::state::arrangement::Arrangement;
 use crate::link::Operator;
+use crate::process::FileWatch;
 
 use app::App;
 use io::display::Display;
@@ -134,7 +135,7 @@ async fn show(
     for fault in faults {
         app.state.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
-    let watch = ConfigWatch::new(options.config.as_deref());
+    let watch = FileWatch::over(options.config.as_deref().map(watched_places).unwrap_or_default());
     let source = Source { options: options.clone(), capabilities, watch, has_distinct_keys: false };
     if let Some(path) = &options.layout {
         let arrangement = kept::read::<Arrangement>(path);

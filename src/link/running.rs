@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use super::lock::{Holder, MOST_LOCKS, RuntimeAddress};
 use super::{ClientRole, Error, Hello, OpenConnection, dial};
-use crate::config::ConfigWatch;
 use crate::files;
 use crate::paths::Locks;
+use crate::process::FileWatch;
 
 /// The most runtimes returned.
 const MOST: usize = 256;
@@ -64,11 +64,11 @@ impl RunningRuntime {
 }
 
 /// Watches for runtimes that may have started or ended: the folder of the locks, which is created if necessary.
-pub(super) fn arrivals(locks: &Locks) -> ConfigWatch {
+pub(super) fn arrivals(locks: &Locks) -> FileWatch {
     if let Err(error) = files::create_folder(&locks.folder) {
         tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
     }
-    ConfigWatch::folder(&locks.folder)
+    FileWatch::folder(&locks.folder)
 }
 
 #[cfg(test)]

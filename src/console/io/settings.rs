@@ -2,20 +2,21 @@
 
 use super::driver::Driver;
 use super::{kept, tty};
-use crate::config::{ConfigWatch, Mouse};
+use crate::config::Mouse;
 use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
 use crate::console::options::ConsoleOptions;
 use crate::console::state::{Arrangement, ConsoleMemory};
 use crate::console::theme::{Capabilities, Preferences};
+use crate::process::FileWatch;
 use crate::terminal::host_terminal::HostTerminal;
 
 /// Where settings come from, and when to reread them.
 pub(in crate::console) struct Source {
     pub(in crate::console) options: ConsoleOptions,
     pub(in crate::console) capabilities: Capabilities,
-    pub(in crate::console) watch: ConfigWatch,
+    pub(in crate::console) watch: FileWatch,
     /// Whether the terminal can give keys that usually share a code one of their own.
     pub(in crate::console) has_distinct_keys: bool,
 }
