@@ -240,7 +240,14 @@ impl RunJournal {
     }
 }
 
-/// Locks the file: two processes must not execute the same run. The lock is released with the file, however the
+impl Drop for RunJournal {
+    fn drop(&mut self) {
+        // A process that is being forked has the file too, until it executes its program.
+        let _ = flock(self.rows().file(), FlockOperation::Unlock);
+    }
+}
+
+/// Locks the file: two processes must not execute the same run. The lock is released with the journal, however the
 /// process ends.
 fn lock(file: &File, run: &str) -> Result<(), RunError> {
     flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| RunError::Busy { run: run.to_owned() })

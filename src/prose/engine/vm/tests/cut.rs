@@ -16,7 +16,6 @@ use crate::config::ExecPolicy;
 use crate::model::AnswerValue;
 use crate::prose::engine::answers::Answers;
 use crate::prose::engine::record::binding::BindingFile;
-use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::folder::SharedDisk;
 use crate::prose::engine::vm::{AnswerPolicy, Vm};
 use crate::prose::syntax::{Profile, SourceText};
@@ -51,14 +50,10 @@ async fn walk(
     outside: &Arc<Mutex<Outside>>,
 ) -> Option<Left> {
     let shared: SharedDisk = disk.clone();
-    let (folder, journal, id) = loop {
-        match files(&shared, workspace, source) {
-            Ok(files) => break files,
-            Err(_) if disk.is_gone() => return None,
-            // A thread that still syncs for the previous run holds its file a moment longer.
-            Err(RunError::Busy { .. }) => std::thread::yield_now(),
-            Err(error) => panic!("{error}"),
-        }
+    let (folder, journal, id) = match files(&shared, workspace, source) {
+        Ok(files) => files,
+        Err(_) if disk.is_gone() => return None,
+        Err(error) => panic!("{error}"),
     };
     let policy =
         AnswerPolicy { answers: Answers::default(), exec: ExecPolicy::Allow, ..AnswerPolicy::default() };
