@@ -27,11 +27,6 @@ pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the time from one moment to a later one, in milliseconds; 0 if it is not later.
-pub fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
-}
-
 /// Tells whether to look, at this count of seconds or rounds, at what changes ever less often: at 1, 2, 4, … 32, then at
 /// every 60th.
 pub fn is_look_due(count: u32) -> bool {

@@ -39,7 +39,7 @@ pub mod runtime;
 
 pub mod ledger;
 
-pub mod model;
+pub use pilothouse_model as model;
 
 pub mod journal;
 

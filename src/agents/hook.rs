@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hook_entry::HookEntry;
-use crate::config::Prefix;
+use crate::consequence::rule_words::Prefix;
 use crate::files;
 
 /// The inputs of tools that say what is asked for, the most telling first; the others follow with their names.

@@ -47,7 +47,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::config::quote;
+use crate::consequence::rule_words::quote;
 
 pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use super::{child_flags, fields, order};
-use crate::config::quote;
+use crate::consequence::rule_words::quote;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, GROUPS, PlainDefault, RunFlags, find, parse_timeout};
 

@@ -5,8 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::nearest;
-use super::prefix_match::begins;
-use super::shell_words::commands;
+use crate::consequence::rule_words::{begins, commands};
 use crate::consequence::{Class, Consequence};
 
 /// The most characters of a sentence that a rule gives as its reason.

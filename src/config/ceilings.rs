@@ -4,9 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::approval::RuleFault;
-use super::prefix_match::begins;
-use super::shell_words::commands;
 use super::units::Count;
+use crate::consequence::rule_words::{begins, commands};
 use crate::envelope::units::Ceiling;
 
 /// The share of the processor that the kernel gives a control group unless told otherwise.

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::approval::RuleFault;
-use super::prefix_match::begins;
-use super::shell_words::commands;
+use crate::consequence::rule_words::{begins, commands};
 
 /// The longest name of a lane.
 const NAME_BYTES: usize = 32;

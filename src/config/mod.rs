@@ -8,13 +8,10 @@ mod ledger_mode;
 mod limits;
 mod load;
 mod nearest;
-mod prefix;
-mod prefix_match;
 mod record;
 mod save;
 mod sessions;
 mod settings;
-mod shell_words;
 mod source;
 mod units;
 mod watch_rule;
@@ -29,7 +26,6 @@ pub use load::{
     FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own, watched_places,
 };
 pub use nearest::nearest;
-pub use prefix::{ALIKE, NoPrefix, Prefix};
 pub use record::{AuditPolicy, RecordSettings};
 pub use save::{SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
@@ -37,6 +33,5 @@ pub use settings::{
     ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet, HostSettings, Mouse,
     OnAgentEnd, OnFailure, OnHangup, ProgramSettings, RuntimeMode, ServiceSettings, Settings, SideTerminal,
 };
-pub use shell_words::{Joint, joined_commands, quote};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};
 pub use watch_rule::{Pattern, WatchRule};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::shell_words::{plain_words, quote};
+use crate::consequence::rule_words::{plain_words, quote};
 use crate::envelope::units::{Limit, Period};
 
 /// Who answers the sessions of a program.

@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::prefix_match::begins;
+use crate::consequence::rule_words::begins;
 use crate::envelope::units::{Period, duration};
 
 /// The size limit of a compiled pattern, in bytes.

@@ -106,7 +106,7 @@ pub use standstill::{Standstill, Turn};
 pub use start::fork_server::fork_server_main;
 pub use start::second_stage::find_shell;
 pub use start::spare::SPARES;
-pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, SpawnError, Spawner, used_up};
+pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub(crate) use sys::{is_written, return_memory, take_short_turns, watch};

@@ -343,34 +343,15 @@ fn end_of_withdrawn(task: &TaskView) -> String {
         .item
         .map_or_else(|| "its command".to_owned(), |item| format!("item {} of {}", item.index, item.count));
     if is_own_stop(task) {
-        format!("{subject} was stopped{}", unended_clause(task))
+        format!("{subject} was stopped{}", task.unended_clause())
     } else {
         format!("{subject} ended: {}", task.end_in_words())
     }
 }
 
-/// Says which processes could not be ended, to follow how the task ended.
-fn unended_clause(task: &TaskView) -> String {
-    task.unended_phrase().map(|phrase| format!("; {}", short(&phrase, WHY_CHARS))).unwrap_or_default()
-}
-
 /// Tells whether the task was stopped by the agent that started it.
 fn is_own_stop(task: &TaskView) -> bool {
     task.stop.as_ref().is_some_and(|stop| stop.by == task.started_by)
-}
-
-impl TaskView {
-    /// Describes briefly how the task ended: `exit 1 after 3 s`, `stopped by operator: "wrong branch"`.
-    #[must_use]
-    pub fn end_in_words(&self) -> String {
-        let Some(end) = self.end_clause() else { return "it has not ended".to_owned() };
-        let comma = if self.ceiling.is_some() { "," } else { "" };
-        let after = || format!("{comma} after {}", millis(self.lived_ms()));
-        // A time limit says how long it was.
-        let timed_out = self.ended.as_ref().is_some_and(|ended| ended.timed_out);
-        let after = (self.started_at.is_some() && !timed_out).then(after).unwrap_or_default();
-        format!("{end}{after}{}", unended_clause(self))
-    }
 }
 
 /// Names a task in a sentence: its id and the beginning of its command, or only the latter while it has no handle.

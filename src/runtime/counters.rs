@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 
-use crate::clock::millis_between;
 use crate::envelope::{Actor, TaskId};
 use crate::model::calls::{ABANDONED, is_stream};
+use crate::model::millis_between;
 use crate::model::{
     HISTORY_SECONDS, Metrics, PROGRAM_CALL, Principal, QuestionFact, RejectionReason, TaskEvent, TaskFact,
     TaskView,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::log::StoredLog;
 use super::playback::Playback;
 use crate::envelope::{Actor, mask};
-use crate::model::{CallRecord, Exit, TaskEvent, TaskFact, TaskView};
+use crate::model::{Exit, TaskEvent, TaskFact, TaskView};
 use crate::terminal::{Cast, CastEvent, CastVersion, CellDrawing, LogBytes, Palette, Size};
 
 /// Rows read per page of history.
@@ -63,19 +63,6 @@ pub struct OutputExport<'a> {
     pub rows: u64,
     /// The colours of pages and pictures.
     pub palette: Palette,
-}
-
-impl CallRecord {
-    /// Returns the text that an agent or a script typed into a task with this call, if the task accepted it; empty if
-    /// the input was named keys or hidden.
-    pub fn typed_text(&self) -> Option<String> {
-        let is_taken =
-            self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
-        let is_input = self.tool == "TaskInput" && self.actor != Actor::Operator && is_taken;
-        let given = |name: &str| self.input.get(name).filter(|value| !value.is_null());
-        let typed = given("input").or_else(|| given("keys")).filter(|_| is_input)?;
-        Some(typed.as_str().unwrap_or_default().to_owned())
-    }
 }
 
 impl OutputExport<'_> {

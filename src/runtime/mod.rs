@@ -19,7 +19,6 @@ mod log;
 mod log_copy;
 mod output;
 pub mod past;
-mod pause;
 mod pending_write;
 mod playback;
 mod question;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::envelope::TaskId;
-use crate::model::{Snapshot, TaskState, TaskStatus, TaskUpdate, TaskView};
+use crate::model::{TaskState, TaskUpdate, TaskView};
 
 /// Ended tasks kept in memory.
 const KEPT: usize = 500;
@@ -95,15 +95,6 @@ impl RecentTasks {
 
     fn find(&self, number: u32) -> Result<usize, usize> {
         self.tasks.binary_search_by_key(&number, |view| view.number)
-    }
-}
-
-impl Snapshot {
-    /// Returns how many tasks have a status. Those that are no longer listed are included, as the metrics counted them.
-    pub fn count(&self, status: TaskStatus) -> u64 {
-        let listed = self.tasks.iter().filter(|task| task.status == status).count() as u64;
-        let ended = || self.metrics.tasks_ended.get(status.as_str()).copied().unwrap_or(0);
-        if self.tasks_left == 0 { listed } else { listed.max(ended()) }
     }
 }
 

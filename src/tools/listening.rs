@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::millis_between;
 use crate::envelope::units::millis;
+use crate::model::millis_between;
 use crate::model::{ListenAddress, Listener, PortHolder, TakenPort, TaskView};
 
 /// An address at which a task accepts connections. It may not be ready to answer yet.

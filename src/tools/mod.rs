@@ -8,7 +8,6 @@ mod budget;
 mod call;
 mod cancel_guard;
 mod early_end;
-mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;
 mod idempotency;

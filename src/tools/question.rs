@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::millis_between;
 use crate::envelope::units::millis;
 use crate::envelope::{Actor, mask, one_line};
+use crate::model::millis_between;
 use crate::model::{AnswerKind, BindingView, Question, QuestionId};
 
 /// The maximum length of a text in a list, in characters.

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::errors::{question_not_found, unusable};
 use super::receipt::Receipt;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
+use crate::model::phrases::{question_not_found, unusable};
 use crate::model::{AnswerInput, AnswerKind, AnswerRefusal, Error, Principal, Question, QuestionId};
 
 /// How many characters of an answer are repeated.

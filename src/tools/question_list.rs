@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::errors::question_not_found;
 use super::question::QuestionRow;
 use super::receipt::Receipt;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, Envelope, ToolError};
 use crate::model::Question;
+use crate::model::phrases::question_not_found;
 
 /// The maximum number of questions in one answer.
 const MOST: usize = 50;

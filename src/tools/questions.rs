@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::errors::unusable;
 use super::input;
 use super::question_answer::{self, AnswerResult, QuestionAnswerTool};
 use super::question_list::{QuestionListTool, QuestionListing, listing};
@@ -15,6 +14,7 @@ use super::receipt::Receipt;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, ToolError};
 use crate::journal::Durability;
+use crate::model::phrases::unusable;
 
 /// The default and maximum time that a call waits for a question, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;

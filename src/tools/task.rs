@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
-use crate::clock::millis_between;
 use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model;
+use crate::model::millis_between;
 use crate::model::phrases::exit_word;
 use crate::model::{
     CeilingHit, HoldReason, InputEvidence, InputNeed, TaskFact, TaskStatus, TaskView, UnendedProcesses,

@@ -5,7 +5,6 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::errors::unusable;
 use super::exec_command::YIELD_MS;
 use super::preview::OutputCursor;
 use super::receipt::Receipt;
@@ -14,6 +13,7 @@ use super::task_output::{OutputRead, OutputRequest, ViewChoice, read};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
+use crate::model::phrases::unusable;
 use crate::model::{self, InputOutcome, InputTarget, RejectionReason, Until};
 use crate::terminal::{KeyPress, Size};
 

@@ -10,9 +10,9 @@ use super::listening::ListeningNote;
 use super::receipt::Receipt;
 use super::task::{self, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::clock::millis_between;
 use crate::envelope::units::millis;
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
+use crate::model::millis_between;
 use crate::model::{TaskStatus, TaskView};
 
 /// The maximum length of a command in a list, in characters.

@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::OutputBudget;
-use super::errors::unusable;
 use super::preview::{OutputCursor, StreamPreview};
 pub use super::reading::StreamLines;
 use super::reading::{self, LineRequest, Streams};
@@ -19,6 +18,7 @@ use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use super::wait_goal::{WaitGoal, retrieval, until};
 use crate::envelope::preview::StreamText;
 use crate::envelope::{Envelope, TaskId, ToolError};
+use crate::model::phrases::unusable;
 use crate::model::{TaskStatus, TaskView};
 use crate::runtime::OutputStream;
 

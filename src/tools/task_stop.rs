@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::errors::unusable;
 use super::receipt::Receipt;
 use super::task::TaskBrief;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, ToolError};
 use crate::journal::Durability;
+use crate::model::phrases::unusable;
 use crate::model::{self, StopEffect, StopOutcome, StopSignal};
 
 pub(super) struct TaskStopTool;

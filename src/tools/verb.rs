@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::budget::Room;
 use super::early_end::{CallNumber, CutHandle};
-use super::errors::task_not_found;
 use super::plan::CallPlan;
 use super::receipt::Receipt;
 use super::{input, schema};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
 use crate::journal::Durability;
+use crate::model::phrases::task_not_found;
 use crate::model::{Error, TaskView};
 use crate::runtime::Handle;
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pilothouse::config::{ALIKE, Prefix, quote};
+use pilothouse::consequence::rule_words::{ALIKE, Prefix, quote};
 use pilothouse_consequence::{ConsequenceRequest, FileStat, GitFiles, GitRefs, Look, Unseen, compute};
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::config::Prefix;
+use pilothouse::consequence::rule_words::Prefix;
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg, Notification};

@@ -24,6 +24,7 @@ mod names;
 mod parameter;
 mod pattern;
 mod request;
+pub mod rule_words;
 mod shell_state;
 mod shell_test;
 mod simple_command;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::message::{OWN_ID, line};
 use crate::agent::shell::script;
-use crate::config::quote;
+use crate::consequence::rule_words::quote;
 use crate::link::ShellInput;
 
 /// The parameters of `process/start`.

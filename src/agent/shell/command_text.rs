@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::route;
 use crate::agents::{AgentProgram, unwrap};
-use crate::config::quote;
+use crate::consequence::rule_words::quote;
 use crate::link::ShellRequest;
 
 /// A command as shown to a person.

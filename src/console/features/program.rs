@@ -3,7 +3,6 @@
 
 use ratatui::layout::Rect;
 
-use crate::clock::millis_between;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Layout, State, Term, cut_top, names, questions};
 use crate::console::text;
@@ -11,6 +10,7 @@ use crate::console::text::{StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;
+use crate::model::millis_between;
 use crate::model::{BindingView, LineRange, ProgramView, RunState, StepState, StepView};
 
 /// The mark beside a source line.

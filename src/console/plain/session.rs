@@ -7,7 +7,8 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::config::{Prefix, WatchRule};
+use crate::config::WatchRule;
+use crate::consequence::rule_words::Prefix;
 use crate::envelope::TaskId;
 use crate::model::{Snapshot, TaskView};
 

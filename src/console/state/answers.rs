@@ -1,7 +1,7 @@
 //! Which failures are only an answer: `grep` that found nothing, `test` that was not true, `diff` that found a difference.
 //! They are drawn dim, for red is what deserves a look. Pure.
 
-use crate::config::{Joint, joined_commands};
+use crate::consequence::rule_words::{Joint, joined_commands};
 use crate::model::{TaskStatus, TaskView};
 
 /// Programs whose exit code 1 means *no*, and whose troubles have another one.

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::clock::millis_between;
 use crate::console::state::listing::rows::ListRows;
 use crate::console::state::load::LoadHistory;
 use crate::envelope::TaskId;
 use crate::link::{Act, Request};
+use crate::model::millis_between;
 use crate::model::{Subject, TaskView};
 use crate::process::ProcessUsage;
 use crate::runtime::TaskUsage;

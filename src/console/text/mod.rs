@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::clock::millis_between;
 pub use crate::envelope::units::{millis, size};
+use crate::model::millis_between;
 pub use document::{StyledPiece, WrappedText, piece, wrap_lines};
 
 /// Returns the width of `text` in columns.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::config::{HostSettings, quote};
+use crate::config::HostSettings;
+use crate::consequence::rule_words::quote;
 use crate::envelope::is_hidden;
 use crate::link::Error;
 

@@ -73,15 +73,6 @@ pub enum SpawnError {
     },
 }
 
-/// Returns the resource that a system error means is exhausted, if it means that.
-pub fn used_up(error: &io::Error) -> Option<Resource> {
-    match Errno::from_io_error(error)? {
-        Errno::MFILE | Errno::NFILE => Some(Resource::Descriptors),
-        Errno::AGAIN | Errno::NOMEM => Some(Resource::Processes),
-        _ => None,
-    }
-}
-
 impl SpawnError {
     /// Returns the exhausted resource, if that is the reason: the same command may start later.
     pub fn exhausted_resource(&self) -> Option<Resource> {
@@ -89,7 +80,7 @@ impl SpawnError {
             Self::NoTerminals => Some(Resource::Ptys),
             Self::NoDescriptors { .. } => Some(Resource::Descriptors),
             Self::Streams { source, .. } | Self::Host { source, .. } | Self::Start { source, .. } => {
-                used_up(source)
+                Resource::used_up(source)
             }
         }
     }

@@ -189,7 +189,7 @@ impl OpenLedger {
         // Until it is read what the kernel has told, nobody may take its silence for rest.
         self.still.end();
         let has_moved = self.watch.has_moved();
-        if let Some(told) = self.watch.told().filter(|_| !has_moved) {
+        if let Some(told) = self.watch.readiness().filter(|_| !has_moved) {
             self.still.begin(told.get_ref().clone(), self.number);
         }
         has_moved
@@ -228,7 +228,7 @@ impl OpenLedger {
     /// command finds one that is exact.
     pub(super) async fn wait_for_change(&mut self) {
         loop {
-            let Some(told) = self.watch.told() else { return std::future::pending().await };
+            let Some(told) = self.watch.readiness() else { return std::future::pending().await };
             let Ok(mut ready) = told.readable().await else { return std::future::pending().await };
             tokio::time::sleep(SETTLED).await;
             ready.clear_ready();

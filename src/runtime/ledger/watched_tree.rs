@@ -17,8 +17,8 @@ use crate::process;
 pub(super) struct WatchedTree {
     /// Why there is none, in a clause.
     watch: Result<TreeWatch, String>,
-    /// Its readiness.
-    told: Option<AsyncFd<Arc<OwnedFd>>>,
+    /// It can be read when something has moved.
+    readiness: Option<AsyncFd<Arc<OwnedFd>>>,
 }
 
 impl WatchedTree {
@@ -26,8 +26,8 @@ impl WatchedTree {
     pub(super) async fn over(git: &PrivateGit, bounds: &SnapshotBounds, by: Instant) -> Self {
         let watch = watch_tree(git, bounds, by).await.map_err(|why| format!("files are not watched: {why}"));
         let descriptor = watch.as_ref().ok().map(TreeWatch::descriptor);
-        let told = descriptor.and_then(|descriptor| process::watch(descriptor, Interest::READABLE).ok());
-        Self { watch, told }
+        let readiness = descriptor.and_then(|descriptor| process::watch(descriptor, Interest::READABLE).ok());
+        Self { watch, readiness }
     }
 
     /// Tells whether anything has moved since the last snapshot was begun, or may have.
@@ -35,9 +35,9 @@ impl WatchedTree {
         self.watch.as_mut().map_or(true, TreeWatch::has_moved)
     }
 
-    /// Returns what can be read when something has moved.
-    pub(super) fn told(&self) -> Option<&AsyncFd<Arc<OwnedFd>>> {
-        self.told.as_ref()
+    /// Returns the descriptor that can be read when something has moved.
+    pub(super) fn readiness(&self) -> Option<&AsyncFd<Arc<OwnedFd>>> {
+        self.readiness.as_ref()
     }
 
     /// Tells whether there is a watch.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::find::list;
-use crate::config::Prefix;
+use crate::consequence::rule_words::Prefix;
 use crate::journal::{JournalItem, JournalReader};
 use crate::model::{CeilingHit, CeilingKind, TaskEnd};
 use crate::runtime::record_row::FactKind;

@@ -286,7 +286,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::config::{Limits, Prefix};
+    use crate::config::Limits;
+    use crate::consequence::rule_words::Prefix;
     use crate::model::{CloseReason, HeldCommand, NativeTask, ProgramStep, TaskStatus};
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
     use crate::runtime::supervisor::{NewTask, PromptedCommand, Stop, StopEffect, SupervisorInput, Timer};

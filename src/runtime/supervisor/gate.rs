@@ -10,8 +10,9 @@ use super::holding::OperatorHold;
 use super::message::{CallOrigin, NewTask, PromptedCommand};
 use super::request_hash::{hash_of, hash_of_batch};
 use crate::clock::Moment;
-use crate::config::{ApprovalRule, Limits, Prefix};
+use crate::config::{ApprovalRule, Limits};
 use crate::consequence::Consequence;
+use crate::consequence::rule_words::Prefix;
 use crate::envelope::Actor;
 use crate::model::{BatchRequest, ExecRequest, HeldCall, HeldCommand, HoldReason};
 

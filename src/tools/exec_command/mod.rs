@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::budget::{OutputBudget, Room};
 use super::cancel_guard::CancelGuard;
-use super::errors::{unusable, unusable_field};
 use super::plan::{CallPlan, PlannedCommand};
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
@@ -21,6 +20,7 @@ use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};
 use super::{input, schema};
 use crate::config::DEFAULT_YIELD_MS;
 use crate::envelope::ToolError;
+use crate::model::phrases::{unusable, unusable_field};
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
 use crate::runtime::{self, Handle, OutputStream};
 use crate::terminal::Size;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ExecCommandBatchTool;
 use crate::config::DEFAULT_YIELD_MS;
 use crate::envelope::ToolError;
-use crate::tools::errors::unusable;
+use crate::model::phrases::unusable;
 use crate::tools::exec_command::{self, ExecCommandTool, YIELD_MS};
 use crate::tools::verb::Verb;
 use crate::tools::{input, schema};

@@ -10,13 +10,13 @@ use super::receipt::{pointer, receipt, rooms_beside};
 use super::result::{BatchDetails, BatchResult, ItemError, ItemOutcome, SkipReason};
 use crate::clock::millis;
 use crate::envelope::{ErrorKind, ToolError};
+use crate::model::phrases::unusable_field;
 use crate::model::{
     BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, TaskStatus, TaskView,
 };
 use crate::runtime::{Leftovers, OutputStream, StoredOutput};
 use crate::tools::budget::Room;
 use crate::tools::cancel_guard::{CancelGuard, withdrawn};
-use crate::tools::errors::unusable_field;
 use crate::tools::plan::PlannedCommand;
 use crate::tools::preview::StreamPreview;
 use crate::tools::verb::{ToolContext, Verb};

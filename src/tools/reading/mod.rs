@@ -13,8 +13,8 @@ use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::errors::unusable;
 use crate::envelope::{ToolError, one_line};
+use crate::model::phrases::unusable;
 use crate::runtime::{LinePart, OutputStream};
 
 /// The maximum number of context lines around a match.

@@ -58,10 +58,11 @@ fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
 
 /// The folders of source files: that of the program, and those of the members of the workspace, each with the name under
 /// which the program knows it.
-const SOURCE_ROOTS: [(&str, &str); 5] = [
+const SOURCE_ROOTS: [(&str, &str); 6] = [
     ("src", ""),
     ("crates/consequence/src", "consequence"),
     ("crates/envelope/src", "envelope"),
+    ("crates/model/src", "model"),
     ("crates/prose-syntax/src", "prose/syntax"),
     ("crates/terminal/src", "terminal"),
 ];
@@ -81,8 +82,13 @@ fn sources() -> BTreeMap<String, String> {
             } else {
                 let below = if below == "lib.rs" { "mod.rs" } else { &below };
                 let own = format!("crate::{}::", name.replace('/', "::"));
-                let code =
-                    code.replace("crate::", &own).replace("pilothouse_envelope::", "crate::envelope::");
+                let code = SOURCE_ROOTS.iter().fold(code.replace("crate::", &own), |code, (_, other)| {
+                    let name = other.replace('/', "::");
+                    code.replace(
+                        &format!("pilothouse_{}::", name.replace("::", "_")),
+                        &format!("crate::{name}::"),
+                    )
+                });
                 found.insert(format!("{name}/{below}"), code);
             }
         }

@@ -5,7 +5,7 @@ pub mod decide;
 
 use std::fmt;
 
-use crate::config::{NoPrefix, Prefix};
+use crate::consequence::rule_words::{NoPrefix, Prefix};
 use crate::console::text::{self, StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::Actor;

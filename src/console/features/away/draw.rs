@@ -1,11 +1,11 @@
 //! Drawing the sheet: how long it was, how much happened, and a line for each thing.
 
-use crate::clock::millis_between;
 use crate::console::features::away::sheet::{AwayLine, AwayReason, AwaySheet, MOST_LINES};
 use crate::console::state::over_screen;
 use crate::console::text::{self, StyledPiece, column, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, join_groups};
+use crate::model::millis_between;
 
 const MOST_COLUMNS: u16 = 110;
 

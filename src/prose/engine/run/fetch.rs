@@ -9,7 +9,7 @@ use serde_json::json;
 use super::aside::aside;
 use super::registry::Registry;
 use super::request::RunRequest;
-use crate::config::quote;
+use crate::consequence::rule_words::quote;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
 use crate::model::{ExecOutcome, ExecRequest, Leftovers, PROGRAM_CALL, ProgramStep};

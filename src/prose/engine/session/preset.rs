@@ -1,7 +1,7 @@
 //! Presets: the programs known to answer sessions, and how to start each.
 
 use crate::agents::{AgentProgram, PermissionLine, Permissions, SessionPreset};
-use crate::config::quote;
+use crate::consequence::rule_words::quote;
 
 /// The variable that contains the path of the task file.
 pub const TASK: &str = "PILOTHOUSE_SESSION_TASK";

@@ -101,7 +101,8 @@ impl<E: Effects> Vm<E> {
         let doubt = frame.at("doubt");
         let text = format!("{what}\nWhoever skips it answers it in its place: {}", query.asking.text);
         let mut asked = self.operators_query(&doubt, query.site, QuestionKind::InFlight, text);
-        let words: Vec<String> = work.words.iter().map(|word| crate::config::quote(word)).collect();
+        let words: Vec<String> =
+            work.words.iter().map(|word| crate::consequence::rule_words::quote(word)).collect();
         asked.asking.evidence.command = Some(words.join(" "));
         match self.answer_now(&doubt, &asked).await? {
             AnswerValue::Rerun => self.run_session(frame, query, work).await.map(Some),

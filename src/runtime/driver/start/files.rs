@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::envelope::TaskId;
-use crate::model::{Error, ExecRequest};
-use crate::process::{WorkdirError, used_up, workdir};
+use crate::model::{Error, ExecRequest, Resource};
+use crate::process::{WorkdirError, workdir};
 use crate::runtime::shared::RuntimeShared;
 use crate::runtime::task_folder::TaskFolder;
 use crate::terminal::Size;
@@ -108,7 +108,7 @@ fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> 
 /// open it.
 pub(super) fn not_entered(workdir: String, error: &WorkdirError) -> Error {
     let used_up = match error {
-        WorkdirError::Unreadable { source, .. } => used_up(source),
+        WorkdirError::Unreadable { source, .. } => Resource::used_up(source),
         _ => None,
     };
     match used_up {

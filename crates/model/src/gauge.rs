@@ -1,0 +1,55 @@
+//! Gauges of how much of each limit is used, and by which task. Pure.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::view::millis_between;
+/// A limit and how much of it is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gauge {
+    /// The limit.
+    pub limit: LimitKind,
+    /// How much is used: tasks, bytes or milliseconds.
+    pub used: u64,
+    /// All there is.
+    pub cap: u64,
+    /// The task that uses it, if each task has its own.
+    pub task: Option<String>,
+    /// The number of that task.
+    pub number: Option<u32>,
+    /// Since when it is taken, where time takes it.
+    #[schemars(with = "Option<String>")]
+    pub since: Option<Timestamp>,
+}
+
+/// What can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum LimitKind {
+    /// Tasks live at once.
+    Tasks,
+    /// Bytes after which a task is ended; that of the task that has printed most.
+    Output,
+    /// Bytes of a stream kept from its start, where output ends no task.
+    Kept,
+    /// Milliseconds a task may run; that of the task that has used the largest part.
+    Wall,
+    /// Bytes of all recordings.
+    Disk,
+}
+
+impl Gauge {
+    /// Returns how much is used at a given time.
+    pub fn used_at(&self, now: Timestamp) -> u64 {
+        self.since.map_or(self.used, |since| millis_between(since, now))
+    }
+}
+
+impl LimitKind {
+    /// Returns the limit's name, the same on every surface.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}

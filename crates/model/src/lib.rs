@@ -1,0 +1,100 @@
+//! What crosses the walls between the layers, as plain data: what is seen of tasks, calls, agents, programs and questions,
+//! what may be asked of a runtime, and what happened. No I/O, no clock.
+
+pub mod agent_view;
+pub mod approval;
+mod call_cost;
+mod call_end;
+pub mod calls;
+pub mod ceiling;
+pub mod changes;
+mod console_process;
+pub mod end_reason;
+pub mod error;
+pub mod gate;
+pub mod gauge;
+mod held_ports;
+pub mod histogram;
+pub mod input;
+pub mod lane_wait;
+mod listen_address;
+pub mod listening;
+pub mod metrics;
+pub mod native_call;
+pub mod phrases;
+pub mod place;
+pub mod program;
+pub mod question;
+pub mod request;
+mod signal;
+mod snapshot;
+pub mod state;
+pub mod status;
+pub mod status_counts;
+mod stop_view;
+pub mod stream;
+pub mod subject;
+pub mod taken_port;
+pub mod task;
+pub mod timeline;
+pub mod tree_changes;
+pub mod unended;
+pub mod unrecorded;
+pub mod view;
+
+pub use console_process::ConsoleProcess;
+pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
+pub use listen_address::ListenAddress;
+pub use signal::{Exit, Signal, UnknownSignal};
+pub use status::{HoldReason, StopSignal, TaskStatus};
+pub use task::{TaskEvent, TaskFact, TaskUpdate};
+pub use unended::{UnendedProcess, UnendedProcesses};
+
+pub use agent_view::{
+    AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE,
+};
+pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, ShownCall};
+pub use call_cost::CallCost;
+pub use call_end::CallEnd;
+pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
+pub use ceiling::{CeilingHit, CeilingKind};
+pub use changes::{ItemChanges, ItemKey};
+pub use end_reason::CloseReason;
+pub use error::{Error, Resource};
+pub use gate::{GateEvent, GateEventKind};
+pub use gauge::{Gauge, LimitKind};
+pub use histogram::{BOUNDS_MS, Histogram};
+pub use lane_wait::{LaneObstacle, LaneWait};
+pub use listening::Listener;
+pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
+pub use native_call::{CallRuling, ModelText, ModelTextFacts, NativeCall};
+pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
+pub use program::{
+    BranchView, LineRange, LoopView, ProgramError, ProgramEvent, ProgramView, RunState, StepState, StepView,
+    dollars,
+};
+pub use question::QuestionFact;
+pub use question::{
+    ALIKE_FOR, AgentPrompt, AlikeAnswers, AnswerInput, AnswerKind, AnswerRefusal, AnswerValue,
+    AnsweredPrompts, AnsweredWhich, BindingView, CallLikeness, Comment, Evidence, ExpectedAnswerer,
+    NewQuestion, PermissionEnd, PermittedPrompts, Principal, PromptPermission, Question, QuestionId,
+    QuestionKind, QuestionOrigin, QuestionOutcome, READING, RecordedAnswer, alike_in_words,
+};
+pub use request::{
+    ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, Leftovers, MOST_INPUT, NativeTask,
+    ParentTask, ProgramStep, STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
+};
+pub use state::TaskState;
+pub use status_counts::{StatusCounts, needs_you};
+pub use stop_view::StopView;
+pub use stream::{StreamLine, StreamView};
+pub use subject::Subject;
+pub use taken_port::{PortHolder, TakenPort};
+pub use timeline::later_events;
+pub use tree_changes::{ChangedFile, ChangesReport, TreeChanges, UndoReport, UndoRequest};
+pub use unrecorded::UnrecordedCommand;
+pub use unrecorded::UnrecordedRow;
+pub use view::{
+    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, TaskEnd, TaskView,
+    millis_between,
+};

@@ -1,0 +1,12 @@
+//! How a fact about a task is said, in one place for agents, scripts, the record and the console: as a word, which fits a
+//! row; as a clause, which follows the task's name; as a sentence, which stands alone. Names of actors are those of the
+//! record. Pure.
+
+mod ends;
+mod needs;
+mod ports;
+mod states;
+mod tool_errors;
+
+pub use ends::{denial_phrase, exit_clause, exit_word, unended_word};
+pub use tool_errors::{question_not_found, task_not_found, unusable, unusable_field};
