@@ -91,7 +91,7 @@ pub use orphans::{OrphanedTasks, Orphans};
 pub use peer::{PeerReader, is_gone};
 pub use process_table::ProcessTable;
 pub use program_name::program_name;
-pub use pty::{InputMode, Pty};
+pub use pty::{InputMode, Pty, read_output};
 pub use pty_program::{PtyCommand, PtyProgram};
 pub use running::{HostHandle, Io, RunningCommand};
 pub use shell_links::{

@@ -1,7 +1,7 @@
 //! The PTY of a command: our side of it, shared. Never writes to it by itself.
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::{fmt, io};
 use portable_pty::{Child, CommandBuilder, PtyPair, PtySize};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::ioctl_fionread;
+use rustix::io::{Errno, ioctl_fionread, retry_on_intr};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize,
@@ -226,6 +226,30 @@ fn os_error(text: &str) -> io::Error {
         Some(errno) => io::Error::from_raw_os_error(errno),
         None => io::Error::other(text.to_owned()),
     }
+}
+
+/// Reads output of a command from a pipe or a terminal; 0 bytes at its end.
+///
+/// A terminal that no process has open any more fails with EIO. So it does, now and then, while the kernel still moves
+/// the last output through it: only if nothing can be read then is it at its end.
+///
+/// # Errors
+/// As `read(2)`.
+pub fn read_output(fd: impl AsFd, bytes: &mut [u8]) -> rustix::io::Result<usize> {
+    loop {
+        match rustix::io::read(&fd, &mut *bytes) {
+            Err(Errno::IO) if is_readable(&fd) => {}
+            Err(Errno::IO) => return Ok(0),
+            read => return read,
+        }
+    }
+}
+
+/// Tells whether there is something to read; of a terminal, once what is on its way has arrived.
+fn is_readable(fd: &impl AsFd) -> bool {
+    let mut ready = [PollFd::new(fd, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    retry_on_intr(|| poll(&mut ready, Some(&at_once))).is_ok() && ready[0].revents().contains(PollFlags::IN)
 }
 
 #[cfg(test)]

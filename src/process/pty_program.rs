@@ -13,7 +13,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::pty::Pty;
+use super::pty::{Pty, read_output};
 use crate::terminal::Size;
 
 /// How long a program that was hung up on may take to end.
@@ -64,13 +64,8 @@ impl PtyProgram {
     pub async fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             let mut ready = self.master.readable().await?;
-            match ready.try_io(|master| Ok(rustix::io::read(master, &mut *bytes)?)) {
-                // The kernel's word for a terminal that nobody has open any more.
-                Ok(Err(error)) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
-                    return Ok(0);
-                }
-                Ok(read) => return read,
-                Err(_would_block) => {}
+            if let Ok(read) = ready.try_io(|master| Ok(read_output(master, &mut *bytes)?)) {
+                return read;
             }
         }
     }

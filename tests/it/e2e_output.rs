@@ -53,3 +53,18 @@ fn long_the_last_line_is_in_transcript_and_artifact_500_times() {
     count_to_twenty_thousand(500);
     eprintln!("seq 20000: 500 runs each on pipe and terminal, every line kept");
 }
+
+/// While the kernel still moves the last output through a terminal that nobody has open any more, a read of it can fail as
+/// if that were its end: so one command in seventy lost its last line, on a machine with two processors.
+#[test]
+fn a_line_that_a_command_prints_right_before_its_end_is_kept() {
+    let home = Home::new();
+    let agent = Agent::connect(&home, &[]);
+    for _ in 0..150 {
+        let task = agent.task("read -r line; echo \"got $line\"");
+        agent.call("TaskInput", &json!({"task_id": task, "input": "x\n"}));
+        let answer = agent.call("TaskOutput", &json!({"task_id": task, "timeout_ms": 30_000}));
+        assert!(answer.receipt.contains("got x"), "{}", answer.receipt);
+    }
+    agent.leave();
+}

@@ -11,6 +11,7 @@ use super::copying::OwedDelivery;
 use super::inlet::Inlet;
 use super::outlet::Outlet;
 use super::task_io::TaskIo;
+use crate::process::read_output;
 use crate::terminal::ByteSource;
 
 /// After a shell's exit, its output is complete when no byte arrives for this long (docs/contract.md#execcommand).
@@ -204,13 +205,12 @@ pub(super) enum ReadEnd {
 pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8], reads: usize) -> (usize, ReadEnd) {
     let mut length = 0;
     for _ in 0..reads {
-        match rustix::io::read(fd, &mut buffer[length..]) {
+        match read_output(fd, &mut buffer[length..]) {
             Ok(0) if length < buffer.len() => return (length, ReadEnd::Closed),
             Ok(0) => break,
             Ok(read) => length += read,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return (length, ReadEnd::Dry),
-            // A PTY that no process has open any more fails with EIO, which is its end-of-file.
             Err(_) => return (length, ReadEnd::Closed),
         }
     }
