@@ -168,7 +168,7 @@ fn private() -> Arg {
     Arg::new(PRIVATE)
         .long(PRIVATE)
         .action(ArgAction::SetTrue)
-        .help("Run in this process, without sockets; whatever it starts ends with it")
+        .help("Run in this process, without sockets; all processes that it starts end with it")
 }
 
 #[cfg(feature = "console")]

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What agents may do.
+/// Permissions and limits of agents.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentSettings {
-    /// An agent may type into, and stop, tasks that another one started.
+    /// Allow an agent to type into and stop tasks that another agent started.
     pub share_tasks: bool,
-    /// Prompts of Codex and Qwen Code wait here first, at most 20 s, for an answer. `adopt` tells them to wait.
+    /// Hold prompts of Codex and Qwen Code here first, at most 20 s, for an answer. `adopt` configures them to wait.
     pub hold_prompts: bool,
-    /// The most characters of a receipt for an agent, by its label, if its client cuts off more than Pilothouse knows
-    /// of. At least 2000.
+    /// Maximum characters of a receipt, by agent label, for a client that cuts off more than Pilothouse knows of. At
+    /// least 2000.
     pub receipt_chars: BTreeMap<String, usize>,
 }

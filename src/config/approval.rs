@@ -19,30 +19,30 @@ pub const STARTER_COMMAND: &str = "pilothouse config approvals --starter";
 /// A set of rules to begin with, as they stand in `config.toml`.
 pub const STARTER_RULES: &str = include_str!("starter.toml");
 
-/// Which commands wait for the operator's approval before they start. Every field that is given must match; with none
-/// given, the rule matches every command of an agent.
+/// A rule that holds commands for the operator's approval before they start. Every given field must match; a rule
+/// without fields matches every command of an agent.
 ///
-/// A rule reads the command as text. It is a timely question, not a barrier: the same command can be written in many
-/// ways.
+/// A rule matches the text of the command. It asks in time but is not a security boundary: the same command can be
+/// written in many ways.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalRule {
-    /// The whole command line, exactly.
+    /// The exact, complete command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact: Option<String>,
-    /// How a command in the line begins, in whole words: `git push` is in `cd x && sudo git -C . push -f`, not in
-    /// `git pushd` and not in `echo git push`. Its options may appear anywhere in the command: `rm -r` is in
-    /// `rm x -fr`.
+    /// The first whole words of a command in the line: `git push` matches `cd x && sudo git -C . push -f`, but neither
+    /// `git pushd` nor `echo git push`. Options may appear anywhere in the command: `rm -r` matches `rm x -fr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// The tool: `ExecCommand` or `ExecCommandBatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the command would cost, computed before it starts: something `outside` the workspace, more because of an
-    /// `unset` variable, `uncommitted` work, something `remote`, `many` files. What cannot be computed is not asked about.
+    /// The class of loss, computed before the command starts: files `outside` the workspace, a deletion widened by an
+    /// `unset` variable, `uncommitted` work, a `remote` resource, `many` files. The rule ignores a loss that cannot be
+    /// computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Class>,
-    /// Who asks: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Default: any agent.
+    /// The caller: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Default: any agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
 }

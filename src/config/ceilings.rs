@@ -35,19 +35,19 @@ impl Ceilings {
     }
 }
 
-/// Other ceilings for commands that begin with these words. What it does not name stays as it is for every command.
+/// Overrides of ceilings for commands that begin with these words. Omitted ceilings keep their general values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CeilingRule {
-    /// How a command in the line begins, in whole words, as for an approval rule.
+    /// The first whole words of a command in the line, as in an approval rule.
     pub prefix: String,
-    /// Bytes of memory, or `none`.
+    /// Maximum memory in bytes, or `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Ceiling>,
-    /// Processes and threads at once, or `none`.
+    /// Maximum number of processes and threads, or `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<Count>,
-    /// The share of the processor, 1 to 10,000.
+    /// Relative share of the processor, 1 to 10,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10000))]
     pub cpu_weight: Option<u32>,

@@ -9,16 +9,16 @@ use crate::consequence::rule_words::{begins, commands};
 /// The longest name of a lane.
 const NAME_BYTES: usize = 32;
 
-/// A limit on how many commands of one kind run at the same time, in all runtimes of the user.
+/// A limit on concurrent commands of one kind, across all runtimes of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
-    /// Its name: letters, digits, `-` and `_`, at most 32. Lanes of the same name are one, in all runtimes.
+    /// Name of the lane: at most 32 letters, digits, `-` and `_`. All runtimes share lanes of the same name.
     pub name: String,
-    /// How many commands run in it at the same time; the others wait, in the order they came.
+    /// Maximum number of concurrent commands; further commands wait in order of arrival.
     #[schemars(range(min = 1, max = 32))]
     pub slots: usize,
-    /// How a command in the line begins, in whole words, as for an approval rule; one of these is enough.
+    /// The first whole words of a command in the line, as in an approval rule; one match is enough.
     #[schemars(length(min = 1, max = 100))]
     pub prefix: Vec<String>,
 }

@@ -19,48 +19,49 @@ use crate::envelope::units::{Ceiling, Period};
 /// a task. An item of a batch is ended instead.
 pub const DEFAULT_YIELD_MS: u64 = 10_000;
 
-/// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
-/// fixed, or put together from other settings by [`Settings::limits`](super::settings::Settings::limits).
+/// Resource limits of one runtime (docs/contract.md#limits). Sizes in bytes. The settings contain the first part;
+/// the rest is fixed, or put together from other settings by
+/// [`Settings::limits`](super::settings::Settings::limits).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "What one runtime may use.")]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Tasks that may be live at once.
+    /// Maximum number of live tasks.
     #[schemars(range(min = 1, max = 1000))]
     pub tasks: usize,
-    /// Connections of agents and scripts together. Consoles have 8 of their own.
+    /// Maximum number of connections of agents and scripts together. Consoles have 8 of their own.
     #[schemars(range(min = 2, max = 1000))]
     pub connections: usize,
-    /// Of these, from one managed task.
+    /// Maximum number of these connections from one managed task.
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_task: usize,
-    /// Of these, from one process outside of the tasks.
+    /// Maximum number of these connections from one process outside the tasks.
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_process: usize,
-    /// Time between TERM and KILL when a task is stopped.
+    /// Time between TERM and KILL when Pilothouse stops a task.
     #[serde(with = "Period")]
     pub stop_grace: Duration,
-    /// How long you keep the input of a task after your last key.
+    /// Time for which you keep the input of a task after your last key.
     #[serde(with = "Period")]
     pub lease: Duration,
-    /// How long a batch may keep starting items.
+    /// Time during which a batch may start items.
     #[serde(with = "Period")]
     pub batch_deadline: Duration,
-    /// Bytes of output after which a task is ended, or `none`.
+    /// Maximum output of a task in bytes, or `none`. Exceeding it ends the task.
     #[serde(with = "Ceiling")]
     pub output_bytes: Option<u64>,
-    /// Memory that the processes of one command may take together, in bytes, or `none`. Beyond it the command is ended.
+    /// Maximum total memory of the processes of one command in bytes, or `none`. Exceeding it ends the command.
     #[serde(with = "Ceiling")]
     pub memory: Option<u64>,
-    /// Processes and threads of one command at once, or `none`.
+    /// Maximum number of processes and threads of one command, or `none`.
     #[serde(with = "Count")]
     pub processes: Option<u32>,
-    /// The share of the processor that a command gets beside others, 1 to 10,000. It needs a control group.
+    /// Relative share of the processor for one command, 1 to 10,000. It requires a control group.
     #[schemars(range(min = 1, max = 10000))]
     pub cpu_weight: u32,
-    /// Refuse commands whose ceilings of memory and processes the kernel cannot hold, instead of polling them.
+    /// Refuse commands whose memory and process ceilings the kernel cannot enforce, instead of polling them.
     pub require: bool,
-    /// Other ceilings for commands that begin with certain words.
+    /// Overrides of ceilings for commands that begin with certain words.
     #[serde(rename = "for")]
     #[schemars(length(max = 100))]
     pub by_prefix: Vec<CeilingRule>,
@@ -73,7 +74,7 @@ pub struct Limits {
     /// The largest frame or line accepted from a connection.
     #[serde(skip)]
     pub frame_bytes: usize,
-    /// How long a batch that the operator must release waits for it.
+    /// Time for which a batch waits for its release by the operator.
     #[serde(skip)]
     pub batch_hold: Duration,
     /// Calls kept in memory for the console; all are in the journal.
@@ -82,7 +83,7 @@ pub struct Limits {
     /// Commands that wait for the operator's approval. Default: none.
     #[serde(skip)]
     pub approvals: Vec<ApprovalRule>,
-    /// How many commands of one kind run at the same time.
+    /// Limits on concurrent commands of one kind.
     #[serde(skip)]
     pub lanes: Vec<Lane>,
     /// An agent may drive tasks that another one started.
@@ -91,19 +92,19 @@ pub struct Limits {
     /// Prompts that an agent shows only once its hook has ended may be answered here first.
     #[serde(skip)]
     pub hold_prompts: bool,
-    /// The most characters of a receipt, by an agent's label.
+    /// Maximum characters of a receipt, by agent label.
     #[serde(skip)]
     pub receipt_chars: BTreeMap<String, usize>,
     /// The record.
     #[serde(skip)]
     pub record: RecordSettings,
-    /// Which commands have a terminal beside their streams.
+    /// Commands that get a terminal beside their streams.
     #[serde(skip)]
     pub side_terminal: SideTerminal,
-    /// How long a program that asks there waits.
+    /// Maximum time that a program at that terminal waits for an answer.
     #[serde(skip)]
     pub ask_within: Duration,
-    /// What happens to the tasks of an agent that has ended.
+    /// Action taken on tasks whose agent has ended.
     #[serde(skip)]
     pub on_agent_end: OnAgentEnd,
     /// Whether what differs in the workspace's tree is looked at.

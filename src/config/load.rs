@@ -60,8 +60,8 @@ pub struct LoadedSettings {
     pub added: Vec<ApprovalRule>,
 }
 
-/// What a workspace may set. It comes with any cloned repository, so it can only lower a runtime's limits and have you
-/// asked more often.
+/// The settings of a workspace. They come with any cloned repository, so they can only lower a runtime's limits and
+/// have you asked more often.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct WorkspaceSettings {
@@ -73,11 +73,11 @@ struct WorkspaceSettings {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct LowerLimits {
-    /// Tasks that may be live at once.
+    /// Maximum number of live tasks.
     tasks: Option<usize>,
-    /// How long a batch may keep starting items.
+    /// Time during which a batch may start items.
     batch_deadline: Option<Period>,
-    /// Bytes of output after which a task is ended.
+    /// Maximum output of a task in bytes. Exceeding it ends the task.
     output_bytes: Option<Ceiling>,
 }
 

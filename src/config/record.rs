@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::units::{Bytes, Period};
 
-/// How the record is kept.
+/// Storage and retention of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordSettings {
-    /// What happens when the record cannot be written: `required` starts no new command until it can,
-    /// `best_effort` goes on.
+    /// Action taken if the record cannot be written: `required` starts no new command until it can, `best_effort`
+    /// continues.
     pub audit: AuditPolicy,
-    /// Bytes of all recordings together; older ones are removed.
+    /// Maximum total size of all recordings in bytes; older ones are removed.
     #[serde(with = "Bytes")]
     pub keep_bytes: u64,
-    /// How old a recording may become.
+    /// Maximum age of a recording.
     #[serde(with = "Period")]
     pub keep_for: Duration,
-    /// How many recordings are kept.
+    /// Maximum number of recordings.
     #[schemars(range(min = 1))]
     pub keep_recordings: usize,
-    /// Bytes that the output of ended commands may take in a recording while it is being written; the oldest is removed.
-    /// The files made from an output count as well, and each command for at least 64 KiB.
+    /// Maximum output of ended commands, in bytes, in a recording that is being written; the oldest output is removed.
+    /// Files made from an output count as well, and each command counts for at least 64 KiB.
     #[serde(with = "Bytes")]
     pub keep_live_bytes: u64,
 }
 
-/// What happens when the record cannot be written.
+/// Action taken if the record cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditPolicy {
-    /// Running tasks go on; no new command starts.
+    /// Running tasks continue; no new command starts.
     #[default]
     Required,
-    /// Everything goes on, and the console says that it is not on record.
+    /// All work continues, and the console reports that it is not on record.
     BestEffort,
 }
 

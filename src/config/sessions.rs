@@ -11,30 +11,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::consequence::rule_words::{plain_words, quote};
 use crate::envelope::units::{Limit, Period};
 
-/// Who answers the sessions of a program.
+/// The answerers of a program's sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionSettings {
-    /// Who answers a session that no setting below covers: a person (`ask`), a connected agent (`mcp`, or `mcp:LABEL`),
-    /// or a command: `claude`, `codex`, `gemini`, `opencode`, or any program as a list of its words.
+    /// The answerer of a session that no setting below covers: a person (`ask`), a connected agent (`mcp`, or
+    /// `mcp:LABEL`), or a command: `claude`, `codex`, `gemini`, `opencode`, or any program as a list of its words.
     pub by: Answerer,
-    /// Who decides what is asked between `**`; `same`: whoever answers sessions.
+    /// The answerer of conditions between `**`; `same`: the answerer of sessions.
     pub conditions: Answerer,
-    /// Who answers the sessions of an agent, by the agent's name in the program.
+    /// The answerer of an agent's sessions, by the agent's name in the program.
     pub agents: BTreeMap<String, Answerer>,
-    /// Who answers the sessions with a model, by its name in the program: `opus`, `sonnet`, `haiku`.
+    /// The answerer of a model's sessions, by the model's name in the program: `opus`, `sonnet`, `haiku`.
     pub models: BTreeMap<String, Answerer>,
-    /// Who answers sessions that have their own name (`session NAME: agent`), by that name.
+    /// The answerer of a session that has its own name (`session NAME: agent`), by that name.
     pub labels: BTreeMap<String, Answerer>,
-    /// A session command is ended after this long.
+    /// Maximum run time of a session command.
     #[serde(with = "Period")]
     pub timeout: Duration,
-    /// How long a question to a person or a connected agent waits; `none`: forever. Gates have their own limits.
+    /// Maximum wait of a question to a person or a connected agent; `none`: unlimited. Gates have their own limits.
     #[serde(with = "Limit")]
     pub answer_within: Option<Duration>,
-    /// The member of the JSON printed by a program without a preset that holds its answer; empty: everything it prints.
+    /// The JSON member that holds the answer in the output of a program without a preset; empty: the entire output.
     pub value: String,
-    /// A program without a preset gets its task as its last argument, not on standard input.
+    /// Pass the task to a program without a preset as its last argument, not on standard input.
     pub task_as_argument: bool,
 }
 

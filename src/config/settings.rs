@@ -23,99 +23,99 @@ use super::sessions::SessionSettings;
 use super::watch_rule::WatchRule;
 use crate::envelope::units::Period;
 
-/// The settings of a person.
+/// The settings of one user.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Where tasks live: `embedded` in the console that starts first, or `background`, so that closing
-    /// the console leaves them running.
+    /// The process that runs tasks: `embedded` in the console that starts first, or `background`, so that tasks
+    /// continue after the console closes.
     pub runtime: RuntimeMode,
-    /// Whether each command is listed with what differs in the workspace's files since it began: while looking takes
-    /// little time (`auto`), always (`on`) or never (`off`). Read when a runtime starts.
+    /// Whether Pilothouse lists the workspace files that differ since each command began: while the check takes little
+    /// time (`auto`), always (`on`) or never (`off`). Read when a runtime starts.
     pub ledger: LedgerMode,
-    /// What one runtime may use. Read when a runtime starts.
+    /// Resource limits of one runtime. Read when a runtime starts.
     pub limits: Limits,
-    /// How the record is kept. Read when a runtime starts.
+    /// Storage and retention of the record. Read when a runtime starts.
     pub record: RecordSettings,
-    /// What agents may do. Read when a runtime starts.
+    /// Permissions and limits of agents. Read when a runtime starts.
     pub agents: AgentSettings,
-    /// What happens to tasks that outlive their agent.
+    /// Action taken on tasks whose agent has ended.
     pub services: ServiceSettings,
-    /// What happens to commands from agents' own shells. Read when one begins.
+    /// Handling of commands from agents' own shells. Read when a command starts.
     pub shell: ShellSettings,
-    /// How programs run. Read when a run begins.
+    /// Execution of programs. Read when a run starts.
     pub programs: ProgramSettings,
     /// Commands that wait for your approval before they start, each described by one rule. Read again when the
     /// file changes.
     #[schemars(length(max = 100))]
     pub approvals: Vec<ApprovalRule>,
-    /// How many commands of one kind run at the same time, in all your runtimes together. Read when a runtime
-    /// starts.
+    /// Limits on concurrent commands of one kind, across all your runtimes. Read when a runtime starts.
     #[schemars(length(max = 32))]
     pub lanes: Vec<Lane>,
-    /// What commands inherit. Read when a runtime starts.
+    /// Environment variables of commands. Read when a runtime starts.
     pub env: EnvSettings,
     /// Machines and containers besides those of `~/.ssh/config`, by name. Read when one is used.
     pub hosts: BTreeMap<String, HostSettings>,
-    /// Which runtimes one console may show. Read when a console is opened.
+    /// Runtimes that one console may show. Read when a console opens.
     pub fleet: FleetSettings,
-    /// How the console looks and behaves. Read again when the file changes.
+    /// Appearance and behaviour of the console. Read again when the file changes.
     pub console: ConsoleSettings,
 }
 
-/// Which runtimes one console may show.
+/// Runtimes that one console may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FleetSettings {
-    /// Of this machine, only those in this runtime folder, as with `fleet --here`.
+    /// On this machine, show only the runtimes in this runtime folder, as with `fleet --here`.
     pub here: bool,
 }
 
-/// Where tasks live.
+/// The process that runs tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeMode {
-    /// In the console that is opened first; they end with it.
+    /// The console that starts first; tasks end with it.
     #[default]
     Embedded,
-    /// In a process of their own; consoles come and go.
+    /// A separate process; tasks continue when consoles close.
     Background,
 }
 
-/// What happens to tasks that outlive their agent.
+/// Action taken on tasks whose agent has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServiceSettings {
-    /// What is still running when its agent has ended goes on (`keep`), is ended (`end`; read when a runtime starts), or
-    /// goes on and waits for you to decide (`ask`; read again when the file changes).
+    /// Action taken on running tasks whose agent has ended: continue (`keep`), end (`end`; read when a runtime starts),
+    /// or continue and wait for your decision (`ask`; read again when the file changes).
     pub on_agent_end: OnAgentEnd,
 }
 
-/// What happens to what is still running when its agent has ended.
+/// Action taken on running tasks whose agent has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnAgentEnd {
-    /// It goes on, and is listed among what to look at.
+    /// The task continues, and the attention list shows it.
     #[default]
     Keep,
-    /// It is ended.
+    /// Pilothouse ends the task.
     End,
-    /// It goes on, and a console asks.
+    /// The task continues, and a console asks you.
     Ask,
 }
 
-/// What happens to commands from agents' own shells.
+/// Handling of commands from agents' own shells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShellSettings {
-    /// If no runtime is available for such a command: it runs without one, and a line says so (`plain`), or it does not
-    /// run (`refuse`).
+    /// Action taken if no runtime is available for such a command: run it without one and print a line that says so
+    /// (`plain`), or refuse it (`refuse`).
     pub on_failure: OnFailure,
-    /// Which agent commands get a terminal beside their streams, where programs can ask you for a password: all while a
+    /// Agent commands that get a terminal beside their streams, where programs can ask you for a password: all while a
     /// console is open and up to ten minutes after (`attended`), all (`always`) or none (`never`). Read when a runtime
     /// starts.
     pub terminal: SideTerminal,
-    /// How long a program that asks there waits for you; after that its input ends. Read when a runtime starts.
+    /// Maximum time that a program at that terminal waits for your answer; its input then ends. Read when a runtime
+    /// starts.
     #[serde(with = "Period")]
     pub ask_within: Duration,
 }
@@ -127,52 +127,52 @@ impl Default for ShellSettings {
     }
 }
 
-/// Which agent commands get a terminal beside their streams.
+/// Agent commands that get a terminal beside their streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SideTerminal {
-    /// All, while a console is open and for ten minutes after.
+    /// All commands, while a console is open and for ten minutes after.
     #[default]
     Attended,
-    /// All.
+    /// All commands.
     Always,
-    /// None.
+    /// No command.
     Never,
 }
 
-/// What happens to a command when no runtime is available.
+/// Action taken on a command if no runtime is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// It runs anyway, unobserved.
+    /// The command runs unobserved.
     #[default]
     Plain,
-    /// It does not run.
+    /// The command does not run.
     Refuse,
 }
 
-/// How programs run.
+/// Execution of programs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProgramSettings {
-    /// Which commands of a program you are asked about before they run, unless `run --exec` says otherwise.
+    /// Commands of a program that need your approval before they run, unless `run --exec` overrides this.
     pub exec: ExecPolicy,
     /// Folders searched for the programs that `use "@handle/name"` names, as `handle/name.prose`. Absolute paths.
     pub path: Vec<String>,
-    /// Who answers sessions.
+    /// The answerers of sessions.
     pub sessions: SessionSettings,
 }
 
-/// Which commands of a program a person is asked about before they run.
+/// Commands of a program that need a person's approval before they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecPolicy {
-    /// None: the program runs them.
+    /// No command: the program runs them all.
     #[default]
     Allow,
-    /// Each once: the answer applies to the same text in the same directory until the run ends.
+    /// Each command once: the answer applies to the same text in the same directory until the run ends.
     Once,
-    /// Each, every time.
+    /// Each command, every time.
     Ask,
 }
 
@@ -180,7 +180,7 @@ pub enum ExecPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostSettings {
-    /// The program that runs the rest of its command line there, with its arguments: `["ssh", "box"]`, `["docker",
+    /// The program, with its arguments, that runs the rest of its command line there: `["ssh", "box"]`, `["docker",
     /// "exec", "-i", "web"]`, `["kubectl", "exec", "-i", "pod/x", "--"]`. Its standard input and output must carry
     /// bytes unchanged.
     #[schemars(length(min = 1))]
@@ -190,20 +190,20 @@ pub struct HostSettings {
     pub program: Option<String>,
 }
 
-/// What commands inherit, besides what Pilothouse always sets.
+/// Environment variables of commands, besides those that Pilothouse always sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EnvSettings {
     /// Variables that commands do not inherit; `*` matches any characters: `*_TOKEN`.
     pub drop: Vec<String>,
     /// Variables that commands inherit although they give access to the terminal multiplexer around the runtime, which
-    /// types for anyone who asks: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`. `*` matches any characters.
+    /// types for any caller: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`. `*` matches any characters.
     pub keep: Vec<String>,
-    /// Variables that commands get regardless of what is inherited.
+    /// Variables to set for commands, regardless of inheritance.
     pub set: BTreeMap<String, String>,
 }
 
-/// How the console looks and behaves.
+/// Appearance and behaviour of the console.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConsoleSettings {
@@ -212,28 +212,29 @@ pub struct ConsoleSettings {
     /// The key preset to start from: `default`, `vim`, `emacs` or `plain`; `keys.toml` beside this
     /// file changes single keys.
     pub keys: String,
-    /// What the mouse does: nothing (`off`), only the wheel (`wheel`), or everything (`full`).
+    /// Mouse support: none (`off`), only the wheel (`wheel`), or everything (`full`).
     pub mouse: Mouse,
     /// Show motion: spinners, countdowns by the second.
     pub motion: bool,
-    /// Colours: what the terminal supports (`auto`), or `none`, `16`, `256`, `true`.
+    /// Colours: those that the terminal supports (`auto`), or `none`, `16`, `256`, `true`.
     pub color: ColorSetting,
     /// Show the time of day in the bar.
     pub clock: bool,
-    /// Marks and lines: `unicode`, `ascii`, or by locale (`auto`): ASCII where they would be two columns wide.
+    /// Characters for marks and lines: `unicode`, `ascii`, or by locale (`auto`): ASCII where Unicode would be two
+    /// columns wide.
     pub glyphs: GlyphSet,
     /// Ring the bell when something needs you and the terminal does not have the focus.
     pub bell: bool,
-    /// A program and its arguments, run once each time that happens; its last argument and its environment say what is
-    /// needed.
+    /// A program, with its arguments, to run once each time the bell would ring; its last argument and its environment
+    /// describe the need.
     pub notify: Vec<String>,
-    /// What else to ring for: tasks that fail, go silent or print something.
+    /// Additional reasons to ring: tasks that fail, go silent or print something.
     #[schemars(length(max = 100))]
     pub watch: Vec<WatchRule>,
-    /// Set the terminal's window title: the workspace, and how much is waiting for you.
+    /// Set the terminal's window title to the workspace and the number of items that wait for you.
     pub title: bool,
-    /// What happens to a runtime in the console when its terminal goes away: it continues without a console if anything
-    /// runs or anybody is connected, and ends otherwise (`detach`), or always ends with its tasks (`end`).
+    /// Action taken on a runtime in the console when its terminal closes: continue without a console if anything runs
+    /// or anybody is connected, else end (`detach`), or always end with its tasks (`end`).
     pub on_hangup: OnHangup,
     /// The folder for exports; empty: `exports/` beside the recordings.
     pub exports: String,
@@ -241,55 +242,55 @@ pub struct ConsoleSettings {
     pub hints: bool,
 }
 
-/// What happens to a runtime in a console whose terminal goes away.
+/// Action taken on a runtime in a console whose terminal closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnHangup {
-    /// It ends, along with its tasks.
+    /// The runtime ends with its tasks.
     End,
-    /// It continues without a console if anything runs or anybody is connected; otherwise it ends.
+    /// The runtime continues without a console if anything runs or anybody is connected; otherwise it ends.
     #[default]
     Detach,
 }
 
-/// What the mouse does.
+/// Mouse support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mouse {
-    /// Nothing; it is left to the terminal.
+    /// No mouse support; the terminal keeps the mouse.
     Off,
     /// The wheel scrolls; clicks do nothing.
     Wheel,
-    /// It selects, scrolls and types.
+    /// The mouse selects, scrolls and types.
     #[default]
     Full,
 }
 
-/// How many colours are used.
+/// The number of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ColorSetting {
-    /// As many as the terminal reports.
+    /// As many colours as the terminal reports.
     #[default]
     Auto,
-    /// None, not even a task's.
+    /// No colours, not even a task's.
     #[serde(alias = "0")]
     None,
-    /// The sixteen named ones.
+    /// The sixteen named colours.
     #[serde(rename = "16")]
     Sixteen,
-    /// 256.
+    /// 256 colours.
     #[serde(rename = "256")]
     Many,
-    /// 16 million.
+    /// 16 million colours.
     True,
 }
 
-/// Which marks and lines are drawn.
+/// Characters for marks and lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GlyphSet {
-    /// ASCII where the locale is Chinese, Japanese or Korean.
+    /// ASCII if the locale is Chinese, Japanese or Korean.
     #[default]
     Auto,
     /// Unicode.

@@ -13,26 +13,26 @@ use crate::envelope::units::{Period, duration};
 /// The size limit of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// When to ring for a task. Each of `failed`, `silence`, `cpu` and `match` rings on its own.
+/// Conditions that ring the bell for a task. Each of `failed`, `silence`, `cpu` and `match` rings on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WatchRule {
-    /// How a command in the line begins, as in `[[approvals]]`. Default: any task.
+    /// The first words of a command in the line, as in `[[approvals]]`. Default: any task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
-    /// It ends with an exit code other than 0.
+    /// Ring when the task ends with a nonzero exit code.
     pub failed: bool,
-    /// It is running and has printed nothing for this long. `0 s`: never.
+    /// Ring when the running task has printed nothing for this long. `0 s`: never.
     #[serde(with = "Period")]
     pub silence: Duration,
-    /// Its processes together use more than this percentage of one processor (300: three processors) for `cpu_for`.
-    /// `0`: never.
+    /// Ring when its processes together use more than this percentage of one processor (300: three processors) for
+    /// `cpu_for`. `0`: never.
     #[serde(skip_serializing_if = "is_zero")]
     pub cpu: u32,
-    /// For how long.
+    /// Duration of the processor use for `cpu`.
     #[serde(with = "Period", skip_serializing_if = "is_usual")]
     pub cpu_for: Duration,
-    /// A regular expression that matches a line of its output.
+    /// Ring when this regular expression matches a line of the output.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
 }

@@ -14,11 +14,11 @@ use crate::config::{ApprovalRule, FILE, Faults, LoadedSettings, STARTER_RULES, S
 
 pub(super) struct ConfigApprovals;
 
-/// Whether to write the rules.
+/// The set of rules, and whether to write it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ApprovalsInput {
-    /// Take the starter set: its rules ask before something would be lost.
+    /// Use the starter set, whose rules ask before a command loses data.
     #[serde(default)]
     starter: bool,
     /// Add the rules to config.toml.
@@ -40,7 +40,7 @@ pub(super) struct ApprovalsOutput {
 impl LocalCommand for ConfigApprovals {
     const PATH: &'static str = "config.approvals";
     const ABOUT: &'static str =
-        "Add a starter set of approval rules to config.toml; shows the change, --write applies it";
+        "Show a starter set of approval rules as a change to config.toml; --write applies it";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[

@@ -22,11 +22,11 @@ const WORDS: usize = 120;
 
 pub(super) struct AuditList;
 
-/// Whose recordings.
+/// The scope of the list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AuditListInput {
-    /// List those of all workspaces, not just this one.
+    /// List the recordings of all workspaces, not only of this one.
     #[serde(default)]
     all: bool,
 }
@@ -46,10 +46,10 @@ struct RecordingRow {
     /// `live`, `closed`, `recovered` or `unfinished`.
     #[schemars(with = "String")]
     state: RecordingState,
-    /// When its runtime started.
+    /// Start time of its runtime.
     #[schemars(with = "Option<String>")]
     started_at: Option<Timestamp>,
-    /// The workspace it is of.
+    /// Its workspace.
     workspace: Option<String>,
     /// Its folder.
     folder: String,
@@ -97,22 +97,22 @@ impl LocalCommand for AuditList {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordingInput {
-    /// The recording: `latest`, a name, or the beginning of one.
+    /// The recording: `latest`, a name, or the beginning of a name.
     recording: String,
 }
 
 pub(super) struct AuditShow;
 
-/// Which rows of which recording.
+/// The rows to show.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AuditShowInput {
-    /// The recording: `latest`, a name, or the beginning of one.
+    /// The recording: `latest`, a name, or the beginning of a name.
     recording: String,
-    /// Only rows of this kind, e.g. `call`, `answer`, `start`, `task`, `ended`.
+    /// Show only rows of this kind, e.g. `call`, `answer`, `start`, `task`, `ended`.
     #[serde(default)]
     kind: Option<String>,
-    /// How many of the newest rows to show.
+    /// Number of newest rows to show.
     #[serde(default = "default_limit")]
     limit: usize,
 }
@@ -126,9 +126,9 @@ fn default_limit() -> usize {
 pub(super) struct AuditShowOutput {
     /// The recording.
     recording: String,
-    /// How many rows match.
+    /// Number of matching rows.
     total: usize,
-    /// The newest of them, oldest first.
+    /// The newest matching rows, oldest first.
     rows: Vec<AuditRow>,
 }
 
@@ -137,18 +137,18 @@ pub(super) struct AuditShowOutput {
 struct AuditRow {
     /// Its number.
     seq: u64,
-    /// When it was made.
+    /// Time of the row.
     #[schemars(with = "String")]
     ts: Timestamp,
     /// Its kind.
     kind: String,
-    /// What it says, in a few words.
+    /// Its content, in a few words.
     says: String,
 }
 
 impl LocalCommand for AuditShow {
     const PATH: &'static str = "audit.show";
-    const ABOUT: &'static str = "Show what happened in a recording, row by row";
+    const ABOUT: &'static str = "Show the events of a recording, row by row";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "The end of the last recording", input: r#"{"recording":"latest"}"# },
@@ -224,28 +224,28 @@ fn words(data: &Value) -> String {
 
 pub(super) struct AuditVerify;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifyOutput {
     /// The recording.
     recording: String,
-    /// Nothing has been altered.
+    /// Whether the recording is unaltered.
     whole: bool,
-    /// Rows that have not been altered.
+    /// Number of unaltered rows.
     rows: u64,
-    /// Number of the last one.
+    /// Number of the last unaltered row.
     seq: u64,
-    /// Its hash; kept elsewhere, it can later prove that this end is still there.
+    /// Hash of that row; a copy kept elsewhere can later prove that this end is still there.
     head: String,
-    /// A runtime is writing it now.
+    /// Whether a runtime is writing it now.
     live: bool,
-    /// Its last row says that it was closed.
+    /// Whether its last row records that it was closed.
     closed: bool,
-    /// What has been altered, in order.
+    /// The alterations, in order.
     problems: Vec<Alteration>,
 }
 
-/// Something that has been altered.
+/// One alteration.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Alteration {
     /// The kind of change.
@@ -254,7 +254,7 @@ struct Alteration {
     first: u64,
     /// The last row concerned.
     last: u64,
-    /// The same in a sentence.
+    /// The alteration in one sentence.
     says: String,
 }
 

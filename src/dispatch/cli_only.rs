@@ -13,19 +13,19 @@ use crate::link::ResultProfile;
 /// `mcp`: the shim that an agent starts.
 pub struct McpCommand;
 
-/// Who the agent is, and where its runtime is.
+/// The identity of the agent and the location of its runtime.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct McpInput {
     /// The agent's name; an agent that reconnects under the same name gets its tasks back.
     pub label: Option<String>,
-    /// What results carry: the receipt alone, or structured content as well.
+    /// Content of results: the receipt alone, or structured content as well.
     #[serde(default)]
     pub profile: ResultProfile,
     /// The runtime's socket, instead of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
-    /// A path on another machine or in a container, `box:/path`: the agent is here and its commands run there. A host
-    /// of `~/.ssh/config`, or one in `[hosts]` of config.toml.
+    /// A path on another machine or in a container, `box:/path`: the agent runs here, its commands run there. The host
+    /// is one of `~/.ssh/config` or of `[hosts]` in config.toml.
     pub host: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl LocalCommand for McpCommand {
     const ABOUT: &'static str =
         "Serve an agent over standard input and output (its configuration starts this)";
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "What an agent's configuration starts", input: r#"{"label":"claude"}"# },
+        Example { about: "The command in an agent's configuration", input: r#"{"label":"claude"}"# },
         Example {
             about: "An agent here whose commands run on another machine",
             input: r#"{"host":"box:/srv/project"}"#,
@@ -55,11 +55,11 @@ impl LocalCommand for McpCommand {
 /// `hook`: what an agent runs at its own events.
 pub struct HookCommand;
 
-/// Whose hook it is.
+/// The agent of a hook.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookInput {
-    /// The agent that runs it.
+    /// The agent that runs the hook.
     pub agent: AgentProgram,
 }
 
@@ -68,7 +68,7 @@ impl LocalCommand for HookCommand {
     const ABOUT: &'static str =
         "Show an agent's own prompts in the console, and answer them there (its settings run this)";
     const EXAMPLES: &'static [Example] =
-        &[Example { about: "What Claude Code runs at its events", input: r#"{"agent":"claude"}"# }];
+        &[Example { about: "The command that Claude Code runs on events", input: r#"{"agent":"claude"}"# }];
     // It lets a call of the agent through that a person has allowed.
     const DANGER: Danger = Danger::Mutating;
     const REACH: CommandReach = CommandReach::Alone("standard input and output");
@@ -84,11 +84,11 @@ impl LocalCommand for HookCommand {
 /// `codex-executor`: the program that Codex starts to run its commands.
 pub struct CodexExecutorCommand;
 
-/// Whose server does the rest.
+/// The program whose server handles the rest.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodexExecutorInput {
-    /// Codex's program. Default: the one that started this, or the one in PATH.
+    /// The Codex program. Default: the one that started this command, or the one in PATH.
     pub codex: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl LocalCommand for CodexExecutorCommand {
     const ABOUT: &'static str =
         "Run Codex's commands as tasks, over standard input and output (its environments.toml starts this)";
     const EXAMPLES: &'static [Example] =
-        &[Example { about: "What `adopt codex` has Codex start", input: "{}" }];
+        &[Example { about: "The command that Codex starts after `adopt codex`", input: "{}" }];
     const EXITS: &'static [u8] = &[4];
     const DANGER: Danger = Danger::Destructive;
     const REACH: CommandReach = CommandReach::Alone("standard input and output");
@@ -113,17 +113,17 @@ impl LocalCommand for CodexExecutorCommand {
 /// `serve`: the runtime without a console.
 pub struct ServeCommand;
 
-/// Whether to serve or to stop, and for how long.
+/// The choice between serving and stopping, and the idle time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServeInput {
     /// Stop all tasks and end the runtime that serves this workspace.
     #[serde(default)]
     pub stop: bool,
-    /// Detach from the terminal it is started from, and wait for a runtime that is just ending.
+    /// Detach from the starting terminal, and wait for a runtime that is just ending.
     #[serde(default)]
     pub detached: bool,
-    /// End after nobody has needed it for this many seconds.
+    /// End after this many seconds without use.
     #[serde(default = "idle_seconds")]
     pub idle_seconds: u64,
 }
@@ -146,7 +146,7 @@ fn idle_seconds() -> u64 {
 impl LocalCommand for ServeCommand {
     const PATH: &'static str = "serve";
     const ABOUT: &'static str =
-        concat!("Run without a console; ends once nobody has needed it for ", idle_minutes!(), " minutes");
+        concat!("Run without a console; end after ", idle_minutes!(), " minutes without use");
     const DANGER: Danger = Danger::Destructive;
     const EXITS: &'static [u8] = &[3, 6];
     const EXAMPLES: &'static [Example] = &[
@@ -166,11 +166,11 @@ impl LocalCommand for ServeCommand {
 /// `demo`: a scripted agent in a temporary workspace.
 pub struct DemoCommand;
 
-/// How it is played.
+/// Playback of the demo.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemoInput {
-    /// Start over at the end, until somebody quits.
+    /// Restart at the end, until somebody quits.
     #[serde(default)]
     pub auto: bool,
     /// Play this many times faster, at most 10.
@@ -199,11 +199,11 @@ impl LocalCommand for DemoCommand {
 /// `open`: the console on a finished recording, read-only.
 pub struct OpenCommand;
 
-/// Which recording.
+/// The recording to open.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenInput {
-    /// The recording: `latest`, a name, or the beginning of one.
+    /// The recording: `latest`, a name, or the beginning of a name.
     pub recording: String,
 }
 
@@ -221,14 +221,14 @@ impl LocalCommand for OpenCommand {
 /// `fleet`: one console for all runtimes.
 pub struct FleetCommand;
 
-/// Which machines besides this one.
+/// The machines besides this one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FleetInput {
     /// Other machines, by name in `~/.ssh/config` or in the settings.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// Of this machine, only the runtimes in this runtime folder: a second profile's, or a test's.
+    /// On this machine, show only the runtimes in this runtime folder: a second profile's, or a test's.
     #[serde(default)]
     pub here: bool,
 }

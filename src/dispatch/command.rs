@@ -17,7 +17,7 @@ use super::table::table;
 use crate::envelope::ToolError;
 use crate::tools::{self, Tool};
 
-/// What a command may do to the world.
+/// The side effects of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Danger {
@@ -46,7 +46,7 @@ pub struct NoInput {}
 /// The answer of a command that has its own output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EffectOutput {
-    /// What it did, e.g. `stopped`.
+    /// The action taken, e.g. `stopped`.
     effect: &'static str,
 }
 

@@ -20,7 +20,7 @@ use crate::files;
 
 pub(super) struct Completions;
 
-/// For which shell.
+/// The shell.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CompletionsInput {
@@ -59,7 +59,7 @@ impl LocalCommand for Completions {
 
 pub(super) struct Man;
 
-/// Where the pages go.
+/// The destination of the pages.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManInput {

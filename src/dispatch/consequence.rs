@@ -19,41 +19,42 @@ const MOST_PATHS: usize = 20;
 
 pub(super) struct ConsequenceCommand;
 
-/// Which command line.
+/// The command line to analyse.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConsequenceInput {
-    /// The command line, as one argument. It is read as bash reads it, and not run.
+    /// The command line, as one argument. It is parsed as bash parses it, and not run.
     cmd: String,
 }
 
-/// What it would cost, as far as that can be computed. An empty answer does not mean that the line is harmless.
+/// The losses that a command line would cause, as far as they can be computed. An empty answer does not mean that
+/// the line is harmless.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ConsequenceOutput {
-    /// What it would cost, in the order of the line.
+    /// The losses, in the order of the line.
     facts: Vec<ConsequenceFact>,
-    /// What cannot be known.
+    /// Facts that cannot be known.
     unknown: Vec<String>,
-    /// Reasons to look twice: `many`, `uncommitted`, `remote`, `outside`, `unset`.
+    /// Classes of loss: `many`, `uncommitted`, `remote`, `outside`, `unset`.
     classes: Vec<String>,
 }
 
-/// One thing that it would cost.
+/// One loss.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ConsequenceFact {
-    /// What happens: `deletes`, `overwrites`, `discards`, `elsewhere`, `warns`.
+    /// The effect: `deletes`, `overwrites`, `discards`, `elsewhere`, `warns`.
     kind: String,
     /// The sentence.
     text: String,
-    /// It depends on something that is not known.
+    /// Whether it depends on unknown facts.
     may: bool,
-    /// Reasons to look twice.
+    /// Its classes of loss.
     classes: Vec<String>,
-    /// How many files it concerns.
+    /// Number of files concerned.
     files: u64,
-    /// How many bytes they have.
+    /// Their size in bytes.
     bytes: u64,
-    /// The first 20 files and folders; a folder stands for all that is in it.
+    /// The first 20 files and folders; a folder stands for all its contents.
     paths: Vec<String>,
 }
 
@@ -74,7 +75,7 @@ impl ConsequenceFact {
 impl LocalCommand for ConsequenceCommand {
     const PATH: &'static str = "consequence";
     const ABOUT: &'static str =
-        "Say what a command line would delete, overwrite or discard here, without running it";
+        "Report what a command line would delete, overwrite or discard here, without running it";
     const EXITS: &'static [u8] = &[4, 20, 21, 22, 23, 24, 25, 26];
     const EXAMPLES: &'static [Example] =
         &[Example { about: "Before a deletion", input: r#"{"cmd":"rm -rf build"}"# }];

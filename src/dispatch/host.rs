@@ -167,11 +167,11 @@ pub enum Shell {
 /// One action in one context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct KeyRow {
-    /// Where: `tasks`, `focus`, `input` …; `observe` holds everywhere outside of typing and dialogs.
+    /// The context: `tasks`, `focus`, `input` …; `observe` applies everywhere outside of typing and dialogs.
     pub context: String,
     /// The action's name, as in `keys.toml` and in the palette.
     pub action: String,
-    /// What it does.
+    /// The effect of the action.
     pub about: String,
     /// Its keys.
     pub keys: Vec<String>,

@@ -15,11 +15,11 @@ impl KeyRow {
     }
 }
 
-/// Which rows.
+/// The rows to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeysListInput {
-    /// Only those of this context.
+    /// List only the keys of this context.
     context: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl LocalCommand for KeysDiff {
     const PATH: &'static str = "keys.diff";
     const ABOUT: &'static str = "List the keys that differ from the default keymap";
     const EXITS: &'static [u8] = &[4];
-    const EXAMPLES: &'static [Example] = &[Example { about: "See what was changed", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See the changed keys", input: "{}" }];
 
     type Input = NoInput;
     type Output = Keys;
@@ -99,19 +99,19 @@ impl LocalCommand for KeysDiff {
 
 pub(super) struct KeysCheck;
 
-/// What was checked.
+/// The result of a check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct KeysCheckOutput {
-    /// Actions with a key, over all contexts.
+    /// Number of actions with a key, over all contexts.
     bound: usize,
-    /// Of these, the ones with keys other than in the default keymap.
+    /// Number of these whose keys differ from the default keymap.
     changed: usize,
 }
 
 impl LocalCommand for KeysCheck {
     const PATH: &'static str = "keys.check";
     const ABOUT: &'static str =
-        "Check keys.toml: unknown names and keys with two meanings, with file and line";
+        "Check keys.toml; report unknown names and ambiguous keys with their file and line";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Check before starting", input: "{}" }];
 

@@ -19,7 +19,7 @@ impl LocalCommand for MetricsShow {
     const PATH: &'static str = "metrics.show";
     const ABOUT: &'static str = "Print the counters of the running runtime (also --output prometheus)";
     const EXITS: &'static [u8] = &[4, 12];
-    const EXAMPLES: &'static [Example] = &[Example { about: "See what has been counted", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See all counters", input: "{}" }];
 
     const FORMS: &'static [&'static str] = &[PROMETHEUS];
 

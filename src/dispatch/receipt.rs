@@ -23,13 +23,13 @@ pub(super) struct ReceiptList;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceiptListInput {
-    /// The recording: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
+    /// The recording: `latest`, a name, or the beginning of a name. Default: the newest of the workspace.
     #[serde(default)]
     recording: Option<String>,
-    /// Only calls about this task.
+    /// List only calls about this task.
     #[serde(default)]
     task_id: Option<String>,
-    /// How many of the newest to list.
+    /// Number of newest receipts to list.
     #[serde(default = "default_limit")]
     limit: usize,
 }
@@ -43,21 +43,21 @@ fn default_limit() -> usize {
 pub(super) struct ReceiptListOutput {
     /// The recording.
     recording: String,
-    /// How many there are.
+    /// Number of receipts.
     total: usize,
-    /// The newest of them, newest first.
+    /// The newest receipts, newest first.
     receipts: Vec<ReceiptRow>,
 }
 
 /// A summary of one receipt.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ReceiptRow {
-    /// What `receipt show` takes.
+    /// The id for `receipt show`.
     id: String,
-    /// When the call came in.
+    /// Arrival time of the call.
     #[schemars(with = "String")]
     at: Timestamp,
-    /// Who called.
+    /// The caller.
     #[schemars(with = "String")]
     actor: Actor,
     /// The tool.
@@ -96,7 +96,7 @@ impl LocalCommand for ReceiptList {
     const ABOUT: &'static str = "List the receipts of a recording";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "What was answered last", input: "{}" },
+        Example { about: "The newest receipts", input: "{}" },
         Example { about: "The last finished recording", input: r#"{"recording":"latest","limit":100}"# },
     ];
 
@@ -138,36 +138,37 @@ pub(super) struct ReceiptShowInput {
 /// One whole call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ReceiptShowOutput {
-    /// What `receipt show` takes.
+    /// The id for `receipt show`.
     id: String,
     /// The recording.
     recording: String,
     /// Number of the call in it.
     seq: u64,
-    /// When it came in.
+    /// Arrival time of the call.
     #[schemars(with = "String")]
     at: Timestamp,
-    /// Who called.
+    /// The caller.
     #[schemars(with = "String")]
     actor: Actor,
     /// The tool.
     tool: String,
     /// The input as recorded.
     input: Value,
-    /// The canonical envelope; null when it was never answered.
+    /// The canonical envelope; null if the call was never answered.
     envelope: Option<Value>,
-    /// The receipt exactly as sent; of a command of an agent's own shell, what its hook says that its model was given.
+    /// The receipt exactly as sent; for a command of an agent's own shell, the text that its hook reports as given to
+    /// the model.
     receipt: Option<String>,
-    /// What the agent's hook says besides: whether the agent cut the text, and whether it gave it as a failure.
+    /// Further reports of the agent's hook: whether the agent cut the text, and whether it presented it as a failure.
     #[schemars(with = "Option<Value>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     native: Option<NativeCall>,
-    /// What the agent was told besides the answer, at the end of the receipt; absent if nothing.
+    /// Notices to the agent besides the answer, at the end of the receipt; absent if none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
     /// Milliseconds from call to answer.
     duration_ms: Option<u64>,
-    /// Milliseconds until it was on record and could take effect.
+    /// Milliseconds until the call was on record and could take effect.
     latency_ms: Option<u64>,
     /// The task it was about.
     #[schemars(with = "Option<String>")]

@@ -22,23 +22,23 @@ const LIMIT_BYTES: u64 = 32 << 20;
 pub(super) struct ReceiptRender;
 pub(super) struct ReceiptCompact;
 
-/// Which envelope, in how much room.
+/// The envelope, and its maximum length.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EnvelopeInput {
     /// The file with the canonical envelope as JSON; `-` is standard input.
     file: String,
-    /// First compact it to this many characters of JSON. What must stay may need more.
+    /// Compact the envelope to this many characters of JSON first. Mandatory content may need more.
     budget: Option<u64>,
 }
 
 /// A receipt.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ReceiptRenderOutput {
-    /// The text a model reads.
+    /// The text that a model reads.
     #[schemars(with = "String")]
     receipt: SafeText,
-    /// Its characters.
+    /// Its length in characters.
     chars: usize,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct ReceiptRenderOutput {
 pub(super) struct ReceiptCompactOutput {
     /// The envelope.
     envelope: Value,
-    /// Its characters as JSON.
+    /// Its length in characters of JSON.
     chars: usize,
-    /// Those it had before.
+    /// Its previous length in characters of JSON.
     chars_before: usize,
 }
 
@@ -58,9 +58,9 @@ impl LocalCommand for ReceiptRender {
     const ABOUT: &'static str = "Print the receipt of a canonical envelope";
     const EXITS: &'static [u8] = &[5];
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "What a model would read", input: r#"{"file":"envelope.json"}"# },
+        Example { about: "The text that a model would read", input: r#"{"file":"envelope.json"}"# },
         Example {
-            about: "What is left of it in little space",
+            about: "The text that remains in little space",
             input: r#"{"file":"envelope.json","budget":1000}"#,
         },
     ];

@@ -86,7 +86,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 pub const GROUPS: [(&str, &str); 11] = [
     ("command", "Run shell commands, one or several in a row"),
     ("task", "See, drive, stop and export tasks"),
-    ("question", "See and answer what programs ask"),
+    ("question", "See and answer the questions of programs"),
     ("receipt", "Reread answers as agents saw them"),
     ("metrics", "See the runtime's counters"),
     ("audit", "Read recordings, and check that they are intact"),

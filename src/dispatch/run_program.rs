@@ -22,57 +22,57 @@ use crate::tools::CutReason;
 /// `run`: runs a program.
 pub struct RunProgram;
 
-/// Which program, and who answers what it asks.
+/// The program, and the answerers of its questions.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
     /// The program's file. Not needed to resume a run.
     pub file: Option<String>,
-    /// Resume this run, which was cut off; nothing it has done is repeated.
+    /// Resume this run, which was cut off; completed work is not repeated.
     pub resume: Option<String>,
-    /// With `resume`: run what ended that run again, without asking.
+    /// With `resume`: rerun the step that ended that run, without asking.
     #[serde(default)]
     pub rerun: bool,
-    /// Set inputs of the program instead of being asked for them, each NAME=VALUE.
+    /// Set inputs of the program, each as NAME=VALUE, instead of being asked for them.
     #[serde(default)]
     pub set: Vec<String>,
-    /// A file with answers to what the program asks (TOML, or JSON if its name says so).
+    /// A file with answers to the program's questions (TOML, or JSON if its name says so).
     pub answers: Option<String>,
     /// Let those answers open gates. For tests and CI.
     #[serde(default)]
     pub gates_from_answers: bool,
-    /// Let agents answer what is not reserved for a person.
+    /// Let agents answer questions that are not reserved for a person.
     #[serde(default)]
     pub agent_answers: bool,
-    /// An operator will be there: questions wait until a console opens, or for `prose gate`.
+    /// Expect an operator: questions wait until a console opens, or for `prose gate`.
     #[serde(default)]
     pub attended: bool,
-    /// Start even though nobody may be there to answer.
+    /// Start even if nobody may be available to answer.
     #[serde(default)]
     pub lazy_judgement: bool,
-    /// Which commands you are asked about before they run: none (`allow`), each once (`once`), or each every time
+    /// Commands that need your approval before they run: none (`allow`), each once (`once`), or each every time
     /// (`ask`). Default: `programs.exec` in the settings.
     pub exec: Option<ExecPolicy>,
-    /// Who answers sessions: `ask` (a person), `mcp` (a connected agent), or a command: `claude`, `codex`, `gemini`,
-    /// `opencode`, any program. For some of them: `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`, `conditions=WHO`.
-    /// Default: `programs.sessions` in the settings.
+    /// The answerer of sessions: `ask` (a person), `mcp` (a connected agent), or a command: `claude`, `codex`,
+    /// `gemini`, `opencode`, any program. For some sessions: `AGENT=WHO`, `model:opus=WHO`, `label:NAME=WHO`,
+    /// `conditions=WHO`. Default: `programs.sessions` in the settings.
     #[serde(default)]
     pub session: Vec<String>,
-    /// Run it even if whoever answers cannot enforce all `permissions:` of its agents.
+    /// Run the program even if an answerer cannot enforce all `permissions:` of its agents.
     #[serde(default)]
     pub allow_unenforced: bool,
     /// Stop before the next session once this many have begun (`5`) or this much time has passed (`30m`); `--resume`
-    /// continues.
+    /// continues the run.
     #[serde(default)]
     pub budget: Vec<String>,
-    /// Allow programs that `use` names by address to be fetched over https if they are not here. Each is kept, and
-    /// locked by its digest in `prose.lock`.
+    /// Fetch programs that `use` names by address over https if they are not here. Each is kept, and locked by its
+    /// digest in `prose.lock`.
     #[serde(default)]
     pub allow_fetch: bool,
     /// Write lines even on a terminal, where the console would otherwise open.
     #[serde(default)]
     pub plain: bool,
-    /// How strictly to read it: `compat` accepts what real programs do, `strict` only what the language defines.
+    /// Parsing profile: `compat` accepts deviations that real programs use, `strict` only the defined language.
     #[serde(default)]
     pub profile: Profile,
     /// Same as `profile` `strict`.
@@ -80,30 +80,30 @@ pub struct RunInput {
     pub strict: bool,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunOutput {
-    /// Its id; `--resume` takes it.
+    /// Id of the run, for `--resume`.
     run: String,
-    /// How it ended.
+    /// The outcome.
     status: RunEnd,
     /// The folder with its state, its bindings and its journal.
     folder: PathBuf,
-    /// The line of what ended it.
+    /// The line at which the run ended.
     line: Option<u32>,
-    /// What ended it.
+    /// The reason why the run ended.
     message: Option<String>,
-    /// `--resume` can continue it.
+    /// Whether `--resume` can continue the run.
     can_resume: bool,
-    /// Session commands that have ended.
+    /// Number of session commands that have ended.
     sessions: u32,
-    /// What they cost in dollars, as far as they report it.
+    /// Their cost in dollars, as far as they report it.
     cost_usd: f64,
     /// The outputs of the program.
     outputs: Map<String, Value>,
     /// Processes its commands left behind; they were ended.
     left_behind: Vec<String>,
-    /// Milliseconds it took.
+    /// Duration in milliseconds.
     duration_ms: u64,
 }
 

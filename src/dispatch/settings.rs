@@ -22,18 +22,18 @@ pub fn invalid_settings(faults: &[Fault]) -> Failure {
 
 pub(super) struct ConfigPath;
 
-/// Where the files are, whether they exist or not.
+/// The paths of the files, whether they exist or not.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ConfigPathOutput {
-    /// The settings.
+    /// Path of the settings.
     config: String,
     /// Whether that file exists.
     exists: bool,
-    /// Changes of keys.
+    /// Path of the changed keys.
     keys: String,
-    /// Themes of your own.
+    /// Path of your own themes.
     themes: String,
-    /// What this workspace may lower.
+    /// Path of the limits that this workspace lowers.
     workspace: String,
 }
 
@@ -54,7 +54,7 @@ impl ConfigPathOutput {
 impl LocalCommand for ConfigPath {
     const PATH: &'static str = "config.path";
     const IS_DATA: bool = true;
-    const ABOUT: &'static str = "Print where the settings are";
+    const ABOUT: &'static str = "Print the paths of the settings";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Find the file to edit", input: "{}" }];
 
@@ -72,18 +72,18 @@ impl LocalCommand for ConfigPath {
 
 pub(super) struct ConfigShow;
 
-/// Which settings.
+/// The settings to show.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigShowInput {
-    /// Only keys that begin with this, e.g. `limits`.
+    /// Show only keys that begin with this, e.g. `limits`.
     prefix: Option<String>,
-    /// Only what differs from the defaults.
+    /// Show only settings that differ from the defaults.
     #[serde(default)]
     changed: bool,
 }
 
-/// What is in effect in this workspace.
+/// The settings in effect in this workspace.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ConfigShowOutput {
     /// Every setting.
@@ -95,19 +95,19 @@ pub(super) struct ConfigShowOutput {
 pub(super) struct Setting {
     /// Its key, with its table.
     key: String,
-    /// Its value, as TOML has it.
+    /// Its value in TOML.
     value: String,
-    /// `default`, or the file and line it comes from.
+    /// The source: `default`, or a file and line.
     from: String,
 }
 
 impl LocalCommand for ConfigShow {
     const PATH: &'static str = "config.show";
-    const ABOUT: &'static str = "Print the settings in effect here and where each comes from";
+    const ABOUT: &'static str = "Print the settings in effect here and the source of each";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "See all settings", input: "{}" },
-        Example { about: "See what was changed", input: r#"{"changed":true}"# },
+        Example { about: "See the changed settings", input: r#"{"changed":true}"# },
     ];
 
     type Input = ConfigShowInput;
@@ -148,7 +148,7 @@ impl LocalCommand for ConfigShow {
 
 pub(super) struct ConfigCheck;
 
-/// What was checked.
+/// The result of a check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ConfigCheckOutput {
     /// The files that exist and are valid.
@@ -157,7 +157,7 @@ pub(super) struct ConfigCheckOutput {
 
 impl LocalCommand for ConfigCheck {
     const PATH: &'static str = "config.check";
-    const ABOUT: &'static str = "Check settings, keys and themes; every fault with file and line";
+    const ABOUT: &'static str = "Check settings, keys and themes; report every fault with file and line";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Check before starting", input: "{}" }];
 

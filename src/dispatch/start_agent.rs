@@ -55,13 +55,13 @@ impl<const AGENT: usize> LocalCommand for StartAgent<AGENT> {
 /// The command that starts any other agent.
 pub(super) struct StartAny;
 
-/// Which agent.
+/// The agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartAnyInput {
-    /// Its program and arguments, after `--`: everything there is its own.
+    /// The agent's program and arguments: all words after `--`.
     pub command: Vec<String>,
-    /// What it is called here. Default: the name of its program.
+    /// The agent's name in Pilothouse. Default: the name of its program.
     #[serde(default)]
     pub name: Option<String>,
 }
@@ -73,7 +73,7 @@ impl LocalCommand for StartAny {
     // The agent decides what it runs.
     const DANGER: Danger = Danger::Destructive;
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "An agent of which Pilothouse knows nothing", input: r#"{"command":["my-agent"]}"# },
+        Example { about: "An agent that Pilothouse does not know", input: r#"{"command":["my-agent"]}"# },
         Example { about: "Under another name", input: r#"{"command":["my-agent"],"name":"review"}"# },
     ];
     const REACH: CommandReach = CommandReach::Alone("the terminal");

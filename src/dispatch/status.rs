@@ -17,7 +17,7 @@ use crate::runtime::untold;
 
 pub(super) struct Status;
 
-/// How it is printed.
+/// The form of the output.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusInput {
@@ -31,12 +31,12 @@ pub(super) struct StatusInput {
 pub(super) struct StatusOutput {
     /// The workspace.
     workspace: PathBuf,
-    /// What runs and waits there.
+    /// Numbers of running and waiting items.
     #[serde(flatten)]
     standing: StatusCounts,
-    /// The same in a few characters.
+    /// The same numbers in a few characters.
     short: String,
-    /// Commands of agents' own shells that ran without a runtime, until a console has reported them.
+    /// Number of commands of agents' own shells that ran without a runtime, until a console has reported them.
     outside: u64,
     #[serde(skip)]
     is_short: bool,
@@ -45,10 +45,10 @@ pub(super) struct StatusOutput {
 impl LocalCommand for Status {
     const PATH: &'static str = "status";
     const ABOUT: &'static str =
-        "Print how many tasks are running or waiting; with --short, for a status line";
+        "Print the numbers of running and waiting tasks; with --short, for a status line";
     const EXITS: &'static [u8] = &[4, 12];
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "See what runs and what waits", input: "{}" },
+        Example { about: "See the running and waiting tasks", input: "{}" },
         Example { about: "For the status line of tmux or a shell", input: r#"{"short":true}"# },
     ];
     const PASTED: PlainDefault = PlainDefault::With("short");

@@ -18,22 +18,22 @@ use crate::terminal::Palette;
 
 pub(super) struct TaskExport;
 
-/// Which task, in which format.
+/// The task and the format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskExportInput {
-    /// Its id.
+    /// Id of the task.
     task_id: String,
     /// The format to export to.
     #[serde(default, rename = "as")]
     form: ExportForm,
-    /// The recording it is in: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
+    /// The task's recording: `latest`, a name, or the beginning of a name. Default: the newest of the workspace.
     #[serde(default)]
     recording: Option<String>,
-    /// Only this many rows from the end, for text and pages.
+    /// Export only this many rows from the end, for text and pages.
     #[serde(default = "rows")]
     rows: u64,
-    /// Dark text on a light background, for pages and pictures.
+    /// Use dark text on a light background, for pages and pictures.
     #[serde(default)]
     light: bool,
 }
@@ -51,7 +51,7 @@ pub(super) struct TaskExportOutput {
     /// Its format.
     #[serde(rename = "as")]
     form: ExportForm,
-    /// It.
+    /// The exported output.
     content: String,
 }
 

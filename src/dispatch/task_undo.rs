@@ -17,24 +17,24 @@ pub(super) struct TaskUndo;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskUndoInput {
-    /// `task_…`, of a command that has ended.
+    /// Id of a command that has ended, `task_…`.
     task_id: TaskId,
-    /// Bring back what an undo of it has taken
+    /// Restore the changes that an undo removed.
     #[serde(default)]
     redo: bool,
 }
 
-/// What was undone.
+/// The result of an undo.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TaskUndone {
     /// The task.
     task_id: TaskId,
     /// A line for each file: `put back a`, `remove b`.
     files: Vec<String>,
-    /// Tasks that were undone together, if it is more than this one.
+    /// Tasks that were undone together, if there is more than one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     together: Vec<TaskId>,
-    /// If nothing was left to undo: what `redo` would do.
+    /// The changes that `redo` would make, if nothing was left to undo.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     redo: Vec<String>,
 }

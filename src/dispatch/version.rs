@@ -9,21 +9,21 @@ use super::response::Failure;
 
 pub(super) struct Version;
 
-/// Which program this is.
+/// The program and its version.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VersionOutput {
     /// The program.
     name: &'static str,
     /// Its version.
     version: &'static str,
-    /// Version of the formats scripts rely on.
+    /// Version of the formats that scripts rely on.
     schema_version: &'static str,
 }
 
 impl LocalCommand for Version {
     const PATH: &'static str = "version";
     const ABOUT: &'static str = "Print the version";
-    const EXAMPLES: &'static [Example] = &[Example { about: "See which program answers", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See the version", input: "{}" }];
 
     type Input = NoInput;
     type Output = VersionOutput;

@@ -40,7 +40,7 @@ pub enum ClientRole {
     Operator,
 }
 
-/// What a tool result carries for the agent.
+/// Content of a tool result for the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultProfile {

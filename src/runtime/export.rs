@@ -15,7 +15,7 @@ const PAGE_ROWS: u16 = 500;
 /// How many bytes of output after an input are searched for its echo.
 const ECHO_BYTES: u64 = 8 << 10;
 
-/// What a task's output can be kept as.
+/// The format of an exported output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExportForm {

@@ -11,15 +11,15 @@ const MOST_NAMES: usize = 10;
 /// Processes that outlived the shell of their command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct LeftoverProcesses {
-    /// How many there were.
+    /// Number of processes.
     pub(super) count: usize,
-    /// Their names, each once.
+    /// Unique process names.
     pub(super) names: Vec<String>,
-    /// What was done about them.
+    /// Action taken on them.
     pub(super) action: LeftoverAction,
 }
 
-/// What was done about leftover processes.
+/// Action taken on leftover processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LeftoverAction {

@@ -15,11 +15,11 @@ pub struct ListeningNote {
     address: String,
     /// Its port; null for a unix socket.
     port: Option<u16>,
-    /// URL that leads there, as the task printed it or as it follows from the port; null where none does.
+    /// URL of the address, as the task printed it or derived from the port; null if there is none.
     url: Option<String>,
     /// Milliseconds after the task's start.
     after_ms: u64,
-    /// It is an address inside a container of the task; absent when not.
+    /// Whether the address is inside a container of the task; absent if not.
     #[serde(default, skip_serializing_if = "super::task::is_false")]
     in_container: bool,
 }

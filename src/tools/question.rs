@@ -19,46 +19,46 @@ const VALUE_CHARS: usize = 200;
 pub(super) struct QuestionRow {
     /// Id of the pilothouse question.
     pub(super) question_id: QuestionId,
-    /// What kind of answer it wants.
+    /// Kind of the expected answer.
     pub(super) kind: AnswerKind,
-    /// You may answer it.
+    /// Whether you may answer it.
     pub(super) answerable: bool,
-    /// The text; the beginning of it in a list.
+    /// The text; in a list, its beginning.
     pub(super) text: String,
-    /// The text is longer.
+    /// Whether the text is longer.
     pub(super) text_truncated: bool,
-    /// What an answer may be.
+    /// The permitted answers.
     pub(super) expects: String,
     /// The program that asks.
     pub(super) program: Option<String>,
-    /// The line it stands at there.
+    /// Its line in the program.
     pub(super) line: Option<u32>,
-    /// What the values in question are.
+    /// The values in question.
     pub(super) evidence: Vec<QuestionValue>,
-    /// The pass of a loop it is about, from 1.
+    /// The loop pass that it concerns, from 1.
     pub(super) pass: Option<u32>,
-    /// Passes at most.
+    /// Maximum number of passes.
     pub(super) passes: Option<u32>,
     /// Milliseconds since it was asked.
     pub(super) waiting_ms: u64,
-    /// Milliseconds until it is too late; null when it waits for ever.
+    /// Milliseconds until the deadline; null if it waits forever.
     pub(super) remaining_ms: Option<u64>,
-    /// When it is too late.
+    /// The deadline for an answer.
     #[schemars(with = "Option<String>")]
     pub(super) deadline: Option<Timestamp>,
-    /// Who is expected to answer.
+    /// The expected answerer.
     pub(super) expected: Option<String>,
-    /// A command is at work on it; the operator may still answer.
+    /// Whether a command works on it; the operator may still answer.
     pub(super) at_work: bool,
-    /// The agent of the program whose work it is.
+    /// The program's agent for this work.
     pub(super) agent: Option<String>,
     /// The model of that agent.
     pub(super) model: Option<String>,
-    /// What that agent may do.
+    /// The permissions of that agent.
     pub(super) permissions: Vec<String>,
-    /// The skills it has.
+    /// The skills of that agent.
     pub(super) skills: Vec<String>,
-    /// What was said beside it.
+    /// Comments on the question.
     pub(super) comments: Vec<Remark>,
 }
 
@@ -67,24 +67,24 @@ pub(super) struct QuestionRow {
 pub(super) struct QuestionValue {
     /// Its name.
     name: String,
-    /// The beginning of it.
+    /// Its beginning.
     preview: String,
-    /// It is longer.
+    /// Whether it is longer.
     truncated: bool,
-    /// Exit code of the command that made it.
+    /// Exit code of the command that produced it.
     exit_code: Option<i32>,
-    /// The end of what that command wrote to stderr.
+    /// The end of that command's stderr.
     stderr: Option<String>,
-    /// The file that holds it whole.
+    /// The file with the complete value.
     file: Option<String>,
 }
 
-/// Something said beside a question.
+/// A comment on a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Remark {
-    /// By whom.
+    /// The author.
     by: Actor,
-    /// What.
+    /// The text.
     text: String,
 }
 

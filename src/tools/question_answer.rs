@@ -17,7 +17,7 @@ const LONGEST: usize = 256 << 10;
 
 pub(super) struct QuestionAnswerTool;
 
-/// Which question, and what to say.
+/// The question and the response.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionAnswerInput {
@@ -25,11 +25,11 @@ pub(super) struct QuestionAnswerInput {
     pub(super) question_id: String,
     /// The answer, exactly as the question expects it: `yes` or `no`, a label, or a text.
     pub(super) answer: Option<String>,
-    /// Why, in a sentence. Without `answer`, it is put beside the question for the operator.
+    /// The reason, in a sentence. Without `answer`, a comment on the question for the operator.
     pub(super) comment: Option<String>,
 }
 
-/// What was done.
+/// Effect of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerEffect {
@@ -39,18 +39,18 @@ pub enum AnswerEffect {
     Commented,
 }
 
-/// What came of it.
+/// The result of a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct AnswerResult {
     /// The question.
     question_id: QuestionId,
-    /// What kind of question it is.
+    /// Kind of the question.
     kind: AnswerKind,
-    /// What was done.
+    /// Effect of the response.
     effect: AnswerEffect,
     /// The beginning of the answer.
     answer: Option<String>,
-    /// Who it is from, on record.
+    /// The recorded author of the answer.
     #[schemars(with = "Option<String>")]
     principal: Option<Principal>,
 }

@@ -18,22 +18,22 @@ const MOST: usize = 50;
 
 pub(super) struct QuestionListTool;
 
-/// Which questions to list.
+/// The questions to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionListInput {
-    /// Only this question, `question_…`, with its whole text and evidence.
+    /// List only this question, `question_…`, with its whole text and evidence.
     question_id: Option<String>,
 }
 
 /// The questions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct QuestionListing {
-    /// How many are open.
+    /// Number of open questions.
     total: usize,
-    /// How many of them you may answer.
+    /// Number of these that you may answer.
     answerable: usize,
-    /// The oldest first.
+    /// The questions, oldest first.
     questions: Vec<QuestionRow>,
 }
 
@@ -81,14 +81,14 @@ impl Verb for QuestionListTool {
     const NAME: &'static str = "QuestionList";
     const TITLE: &'static str = "List questions";
     const DESCRIPTION: &'static str = "\
-Lists the open pilothouse questions: what running programs wait for somebody to decide, with the values they are about. Each \
+Lists the open pilothouse questions: decisions that running programs wait for, with the values they concern. Each \
 says whether you may answer it, what an answer may be and how long it waits. Gates are always the operator's. With \
 `question_id`, one question with its whole text and evidence. Usually nothing is open; look when you run a program, or when \
 you are asked to.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["question", "list"];
     const IS_LISTED: bool = false;
-    const EXAMPLES: &'static [(&'static str, &'static str)] = &[("See what waits for an answer", "{}")];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[("See the open questions", "{}")];
 
     type Input = QuestionListInput;
     type Result = QuestionListing;

@@ -22,20 +22,20 @@ const MOST_TIMEOUT_MS: u64 = 45_000;
 
 pub(super) struct QuestionTool;
 
-/// Nothing to see what is open; `question_id` for one of them; with `answer` or `comment`, what to say to it.
+/// No field lists the open questions; `question_id` selects one; `answer` or `comment` responds to it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionInput {
     /// `question_…`, as listed.
     question_id: Option<String>,
-    /// Exactly as the question expects it.
+    /// Answer as the question expects it.
     answer: Option<String>,
-    /// Why; alone, what the operator should know.
+    /// Reason; without `answer`, a note for the operator.
     comment: Option<String>,
-    /// Wait until one is yours.
+    /// Wait for a question that you may answer.
     #[serde(default)]
     block: bool,
-    /// Longest wait, 45000 ms at most.
+    /// Maximum wait, up to 45000 ms.
     #[serde(default = "default_timeout")]
     timeout_ms: u64,
 }
@@ -44,15 +44,15 @@ fn default_timeout() -> u64 {
     DEFAULT_TIMEOUT_MS
 }
 
-/// What is open, or what came of the answer.
+/// The open questions, or the result of a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum QuestionResult {
-    /// What is open.
+    /// The open questions.
     Open(QuestionListing),
-    /// What came of the answer.
+    /// Result of the response.
     Settled {
-        /// The question and what was said.
+        /// The question and the response.
         settled: AnswerResult,
     },
 }

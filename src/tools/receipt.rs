@@ -43,7 +43,7 @@ pub struct ReceiptSource {
     pub lines: Range<usize>,
 }
 
-/// A file with an exact stream, for what a preview left out.
+/// A file with an exact stream that a preview shortens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Artifact {
     /// Absolute path on this machine.

@@ -20,7 +20,7 @@ use crate::model::{
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
 
-/// What sort of task it is.
+/// Kind of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TaskKind {
@@ -28,28 +28,28 @@ pub(super) enum TaskKind {
     CommandTask,
 }
 
-/// How to refer to a task.
+/// Reference to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TaskHandle {
     /// Id of the pilothouse task.
     pub(super) task_id: TaskId,
     /// Always `command_task`.
     pub(super) kind: TaskKind,
-    /// Where it stands.
+    /// Current status.
     pub(super) status: TaskStatus,
-    /// TaskInput can type into it; absent when not.
+    /// Whether TaskInput can type into it; absent if not.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) accepts_input: bool,
 }
 
-/// A task and how it stands, for answers about something else.
+/// A task and its status, for answers about something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TaskBrief {
     /// Id of the pilothouse task.
     pub(super) task_id: TaskId,
     /// Always `command_task`.
     pub(super) kind: TaskKind,
-    /// Where it stands.
+    /// Current status.
     pub(super) status: TaskStatus,
     /// Exit status once it has exited by itself; 124 after a timeout.
     pub(super) exit_status: Option<i32>,
@@ -60,54 +60,54 @@ pub(super) struct TaskBrief {
     pub(super) notes: Notes,
 }
 
-/// What else is worth knowing about a task; each key is there only when it applies.
+/// Additional facts about a task; each key is present only if it applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Notes {
-    /// Its `timeout_ms` ran out.
+    /// Whether it exceeded its `timeout_ms`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) timed_out: bool,
-    /// It has not started: the operator has not released it yet. Why, present only then.
+    /// Reason why it has not started and waits for the operator; present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) awaiting_operator: Option<WaitReason>,
-    /// It has not started: its place in the queue of its lane, in words; present only then.
+    /// Position in the queue of its lane, in words; present only until it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) queued: Option<String>,
-    /// Who stopped it: `operator`, `cli`, `agent:<label>` or `system`.
+    /// The actor that stopped it: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_by: Option<Actor>,
-    /// It is being killed, or was, without the time to end by itself.
+    /// Whether it is being, or was, killed without time to end by itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) killed: bool,
-    /// Who sent the signal that ended it, by a TaskStop.
+    /// The actor whose TaskStop sent the signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) signalled_by: Option<Actor>,
-    /// Who or what ended it, in words; absent if that is the command itself.
+    /// The cause of its end, in words; absent if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_reason: Option<String>,
-    /// The ceiling that it met, which ended it unless only the start of one more process failed.
+    /// The ceiling it reached, which ended it unless only the start of another process failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ceiling: Option<CeilingHit>,
-    /// Who, other than the one who started it, typed into it last.
+    /// The last actor, other than its starter, that typed into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) typed_by: Option<Actor>,
-    /// Where it accepts connections; it may not be ready to answer yet.
+    /// Addresses it listens on; it may not be ready to answer yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) listening: Vec<ListeningNote>,
-    /// Processes still alive after its shell had exited.
+    /// Processes alive after its shell exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
-    /// Its processes that are still alive although they were to be ended.
+    /// Its processes that survived an attempt to end them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unended_processes: Vec<UnendedProcesses>,
-    /// It failed because an address was in use: who holds it, in words.
+    /// If an address in use made it fail: the holder of the address, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) taken_port: Option<String>,
-    /// Why it failed, when that is not its own exit.
+    /// The failure, if it is not its own exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<TaskFailure>,
 }
 
-/// Why a command waits for the operator.
+/// Reason why a command waits for the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WaitReason {
@@ -141,20 +141,20 @@ impl WaitReason {
 pub(super) struct TaskFailure {
     /// One of the error kinds.
     pub(super) kind: String,
-    /// What happened.
+    /// Description of the error.
     pub(super) message: String,
 }
 
 /// Evidence that a task wants input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct WaitingNote {
-    /// `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal; `stopped`: nothing,
-    /// one of its processes is stopped.
+    /// Expected input: `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal;
+    /// `stopped`: none, one of its processes is stopped.
     pub(super) kind: String,
-    /// How that is known: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`; of what is stopped `halted`, or `out_of_turn`
-    /// at a terminal that another process group has.
+    /// Evidence: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`; for a stopped process `halted`, or
+    /// `out_of_turn` at a terminal that another process group has.
     pub(super) evidence: String,
-    /// For how long, in milliseconds.
+    /// Duration of the wait in milliseconds.
     pub(super) for_ms: u64,
 }
 

@@ -22,22 +22,22 @@ const QUIET: Duration = Duration::from_millis(150);
 
 pub(super) struct TaskInputTool;
 
-/// What to type, and into which task.
+/// The task and the input.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TypeRequest {
-    /// `task_…`, as ExecCommand gave it.
+    /// `task_…` from ExecCommand.
     task_id: String,
-    /// Text, sent as it is: a line needs its own newline.
+    /// Text, sent unchanged: a line needs its own newline.
     input: Option<String>,
-    /// With `tty`: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `Space`, or characters.
+    /// Keys with `tty`: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `Space`, or characters.
     #[schemars(length(min = 1))]
     keys: Option<Vec<String>>,
     /// End its input (Ctrl-D).
     eof: Option<bool>,
-    /// Give its terminal another size.
+    /// Resize its terminal.
     resize: Option<Resize>,
-    /// Wait so long for what it prints then, 30000 ms at most, and show it. 0: answer at once.
+    /// Wait this long for output, up to 30000 ms, and show it. 0: answer at once.
     #[serde(default)]
     yield_time_ms: u64,
 }
@@ -54,33 +54,33 @@ pub(super) struct Resize {
     rows: u16,
 }
 
-/// What came of the input.
+/// Result of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct InputResult {
-    /// The task as it stands then.
+    /// The task after the call.
     task: TaskBrief,
-    /// The task took the input.
+    /// Whether the task accepted the input.
     accepted_input: bool,
-    /// Where it went: `stdin` or `tty`.
+    /// Destination of the input: `stdin` or `tty`.
     input_target: Option<InputTarget>,
-    /// How many bytes were written.
+    /// Number of bytes written.
     bytes_written: u64,
-    /// Why the task did not take it.
+    /// Reason for a rejection.
     rejection: Option<TypingRejection>,
-    /// What the program printed then, when that was waited for and is not blank.
+    /// Output that followed, if the call waited for it and it is not blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_preview: Option<String>,
-    /// Give it to TaskOutput as `since` to read what comes next; present when output was waited for.
+    /// Value of `since` for TaskOutput to read the next output; present if the call waited for output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// Why a task did not take input.
+/// Reason why a task did not accept input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct TypingRejection {
     /// The reason, for programs.
     reason: RejectionReason,
-    /// The reason in words, and when to try again if that makes sense.
+    /// The reason in words, and advice on a retry if that makes sense.
     message: String,
 }
 

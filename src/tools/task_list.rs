@@ -22,23 +22,23 @@ const MOST: usize = 100;
 
 pub(super) struct TaskListTool;
 
-/// Which tasks to list.
+/// The tasks to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskListInput {
-    /// `all`: ended ones too.
+    /// `all`: ended tasks too.
     #[serde(default)]
     scope: TaskScope,
-    /// Only those that listen.
+    /// Only listening tasks.
     #[serde(default)]
     listening: bool,
-    /// Maximum number.
+    /// Maximum number of tasks.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
 }
 
-/// Which tasks are listed.
+/// The tasks to list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskScope {
@@ -55,11 +55,11 @@ fn default_limit() -> usize {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TaskListing {
-    /// How many there are.
+    /// Number of tasks.
     total: usize,
-    /// How many of them are listed.
+    /// Number of listed tasks.
     returned: usize,
-    /// The newest first.
+    /// The tasks, newest first.
     tasks: Vec<TaskRow>,
 }
 
@@ -70,32 +70,32 @@ struct TaskRow {
     task_id: TaskId,
     /// Always `command_task`.
     kind: TaskKind,
-    /// Where it stands.
+    /// Current status.
     status: TaskStatus,
     /// First line of its command.
     cmd: String,
-    /// Who started it.
+    /// The actor that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     started_by: Option<Actor>,
-    /// When it started; null while queued.
+    /// Start time; null while queued.
     #[schemars(with = "Option<String>")]
     started_at: Option<Timestamp>,
-    /// Milliseconds since it last printed something; null once it has ended.
+    /// Milliseconds since its last output; null once it has ended.
     quiet_ms: Option<u64>,
-    /// It seems to want input.
+    /// Evidence that it wants input.
     waiting: Option<WaitingNote>,
-    /// Where it accepts connections; it may not be ready to answer yet.
+    /// Addresses it listens on; it may not be ready to answer yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     listening: Vec<ListeningNote>,
-    /// It has not started: its place in the queue of its lane, in words; present only then.
+    /// Position in the queue of its lane, in words; present only until it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     queued: Option<String>,
-    /// Who holds its input.
+    /// The holder of its input.
     controller: Option<Actor>,
-    /// The most memory that its processes had together, in bytes; present only where that is measured.
+    /// Peak total memory of its processes in bytes; present only if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peak_memory: Option<u64>,
-    /// How it ended, in words; present only then.
+    /// Its end in words; present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
 }
@@ -211,8 +211,8 @@ For a lost task_id, or what to stop before you finish.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "list"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
-        ("List what runs", "{}"),
-        ("List what listens at a port", r#"{"listening":true}"#),
+        ("List running tasks", "{}"),
+        ("List tasks that listen at a port", r#"{"listening":true}"#),
         ("List finished tasks too", r#"{"scope":"all","limit":100}"#),
     ];
 

@@ -27,7 +27,7 @@ const LONGEST_WAIT_MS: u64 = 45_000;
 
 pub(super) struct TaskOutputTool;
 
-/// Which output, and how long to wait for it.
+/// The output, and the wait for it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskOutputInput {
@@ -35,29 +35,29 @@ pub(super) struct TaskOutputInput {
     task_id: String,
     /// Only these lines, from 1: "20000-20050", "20000-", "-50" for the last 50, or "7:200-" for line 7 from its character 200.
     lines: Option<String>,
-    /// Only lines with this regular expression, of all or of `lines`.
+    /// Only lines that match this regular expression, of all or of `lines`.
     r#match: Option<String>,
     /// Lines around each match, 50 at most.
     context: Option<u64>,
-    /// One stream alone.
+    /// Only this stream.
     stream: Option<Streams>,
-    /// `listening`: it listens at a port, or ends.
+    /// `listening`: until it listens at a port or ends.
     until: Option<WaitGoal>,
     /// Wait. Default: true, but false with `lines` or `match` alone.
     block: Option<bool>,
-    /// Longest wait, 45000 ms at most.
+    /// Maximum wait, up to 45000 ms.
     #[serde(default = "default_wait")]
     timeout_ms: u64,
-    /// An earlier `next_cursor`: only what came after.
+    /// An earlier `next_cursor`: only later output.
     since: Option<String>,
     /// `auto`: the screen of a full-screen program, else the transcript.
     #[serde(default)]
     view: ViewChoice,
-    /// Output to show, 64000 at most. Default: 8000.
+    /// Maximum output in tokens, up to 64000. Default: 8000.
     max_output_tokens: Option<u64>,
 }
 
-/// What of the output is asked for.
+/// The requested view of the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ViewChoice {
@@ -71,79 +71,79 @@ fn default_wait() -> u64 {
     30_000
 }
 
-/// What was read.
+/// The output that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct OutputResult {
-    /// `success`: what was asked for is there; `timeout`: the wait is over; `not_ready`: it is not
-    /// there yet and nobody waited. The output so far is shown in any case.
+    /// `success`: the request is fulfilled; `timeout`: the wait expired; `not_ready`: not fulfilled yet, and the call
+    /// did not wait. The output so far is shown in any case.
     retrieval_status: Retrieval,
     /// The task and its output.
     task: TaskReading,
 }
 
-/// Whether what was asked for is there.
+/// Whether the request is fulfilled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Retrieval {
-    /// It is.
+    /// The request is fulfilled.
     Success,
-    /// The wait is over before.
+    /// The wait expired before that.
     Timeout,
-    /// Not yet, and nobody waited.
+    /// The request is not fulfilled yet, and the call did not wait.
     NotReady,
 }
 
-/// What is shown.
+/// View of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputForm {
-    /// What was printed, as text.
+    /// The printed output, as text.
     Transcript,
     /// The screen as it looks now.
     Screen,
 }
 
-/// A task and what was read of it.
+/// A task and its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct TaskReading {
     /// Id of the pilothouse task.
     task_id: TaskId,
     /// Always `command_task`.
     kind: TaskKind,
-    /// Where it stands.
+    /// Current status.
     status: TaskStatus,
     /// Exit status once it has exited by itself; 124 after a timeout.
     exit_status: Option<i32>,
-    /// The output; null when it is blank.
+    /// The output; null if blank.
     output_preview: Option<String>,
-    /// Something was left out of the preview.
+    /// Whether the preview omits output.
     output_truncated: bool,
-    /// What it printed was removed from where it was kept; absent when not.
+    /// Whether its stored output was removed; absent if not.
     #[serde(default, skip_serializing_if = "task::is_false")]
     output_lost: bool,
-    /// Give it as `since` to read what comes next.
+    /// Value of `since` to read the next output.
     next_cursor: String,
-    /// What the preview shows.
+    /// View in the preview.
     view: OutputForm,
-    /// Which lines were read; present only with `lines` or `match`.
+    /// The lines read; present only with `lines` or `match`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reading: Option<StreamLines>,
-    /// Files with the exact output; absent when nothing was left out.
+    /// Files with the exact output; absent if nothing was omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
-    /// Place of the whole output among the artifacts.
+    /// Index of the whole output in the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_artifact: Option<usize>,
-    /// Bytes that even the file does not have; absent when it is whole.
+    /// Bytes that even the file lacks; absent if it is complete.
     #[serde(default, skip_serializing_if = "task::is_zero")]
     dropped_bytes: u64,
     /// Signal that ended it, present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
-    /// It seems to want input; absent when not.
+    /// Evidence that it wants input; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<WaitingNote>,
-    /// TaskInput can type into it now; absent when not.
+    /// Whether TaskInput can type into it now; absent if not.
     #[serde(default, skip_serializing_if = "task::is_false")]
     accepts_input: bool,
     #[serde(flatten)]
@@ -201,7 +201,7 @@ impl Verb for TaskOutputTool {
     const DESCRIPTION: &'static str = "\
 Reads the output of a shell command (pilothouse task) and waits for it: for its end, with `since`, the `next_cursor` of an \
 earlier answer, for the next new output, or with `until: listening` for a server's port and URL. Never sleep or \
-poll. `block: false` looks without waiting. What any answer left out is read with `lines` or `match`, by the id \
+poll. `block: false` looks without waiting. `lines` or `match` reads what any answer left out, by the id \
 in its cut line.
 
 `retrieval_status` other than `success` means: wait timed out, task still running. `task_id` is ExecCommand's, not your client's.";
@@ -210,7 +210,7 @@ in its cut line.
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Wait for the end and read all", r#"{"task_id":"task_4k2m9x7q"}"#),
         ("Wait until a server listens", r#"{"task_id":"task_4k2m9x7q","until":"listening"}"#),
-        ("Read what is there now", r#"{"task_id":"task_4k2m9x7q","block":false}"#),
+        ("Read the output so far", r#"{"task_id":"task_4k2m9x7q","block":false}"#),
         ("Read lines that an answer left out", r#"{"task_id":"task_4k2m9x7q","lines":"20000-20050"}"#),
         ("Search the output", r#"{"task_id":"task_4k2m9x7q","match":"(?i)error","context":2}"#),
     ];

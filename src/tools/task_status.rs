@@ -19,59 +19,60 @@ pub(super) struct TaskStatusTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskStatusInput {
-    /// `task_…`, as ExecCommand gave it.
+    /// `task_…` from ExecCommand.
     task_id: String,
 }
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct StatusResult {
     /// The task.
     task: TaskReport,
 }
 
-/// All about one task but its output.
+/// All facts about one task except its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct TaskReport {
     /// Id of the pilothouse task.
     task_id: TaskId,
     /// Always `command_task`.
     kind: TaskKind,
-    /// Where it stands.
+    /// Current status.
     status: Status,
-    /// The same in one phrase.
+    /// The status in one phrase.
     summary: String,
-    /// When it was asked for.
+    /// Time of the request.
     #[schemars(with = "String")]
     created_at: Timestamp,
-    /// When its status last changed.
+    /// Time of its last status change.
     #[schemars(with = "String")]
     updated_at: Timestamp,
-    /// Who started it.
+    /// The actor that started it.
     started_by: Actor,
-    /// Who holds its input.
+    /// The holder of its input.
     controller: Option<Actor>,
-    /// It seems to want input.
+    /// Evidence that it wants input.
     waiting: Option<WaitingNote>,
     /// Exit status once it has exited by itself; 124 after a timeout.
     exit_status: Option<i32>,
     /// Signal that ended it.
     signal: Option<String>,
-    /// What runs.
+    /// The command.
     command: CommandReport,
-    /// The most memory that its processes had together, in bytes; present only where that is measured.
+    /// Peak total memory of its processes in bytes; present only if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peak_memory: Option<u64>,
-    /// What it printed, in numbers.
+    /// Its output in numbers.
     output: OutputReport,
-    /// Files that differ in the workspace since it began, whoever changed them; present once it has ended and that is known.
+    /// Workspace files that differ since it began, regardless of the actor; present once it has ended and they are
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<ChangesCount>,
     #[serde(flatten)]
     notes: Notes,
 }
 
-/// What runs.
+/// The command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct CommandReport {
     /// The command line, secrets masked.
@@ -80,45 +81,45 @@ struct CommandReport {
     workdir: PathBuf,
     /// Shell that runs it.
     shell: String,
-    /// Run as a login shell.
+    /// Whether it is a login shell.
     login: bool,
-    /// It has a terminal.
+    /// Whether it has a terminal.
     tty: bool,
     /// Columns of its terminal.
     cols: Option<u16>,
     /// Rows of its terminal.
     rows: Option<u16>,
-    /// TaskInput can type into it.
+    /// Whether TaskInput can type into it.
     accepts_input: bool,
-    /// Where input goes: `stdin` or `tty`.
+    /// Destination of input: `stdin` or `tty`.
     input_target: Option<InputTarget>,
 }
 
-/// Files that differ in the workspace since a task began, in numbers. Files that git ignores are not looked at.
+/// Numbers of workspace files that differ since a task began. Files that git ignores are excluded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct ChangesCount {
-    /// Not there before; absent where it is not known if anything differs.
+    /// Number of new files; absent if the differences are unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     added: Option<u64>,
-    /// With other contents or another mode.
+    /// Number of files with changed contents or mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     modified: Option<u64>,
-    /// No longer there.
+    /// Number of removed files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deleted: Option<u64>,
-    /// Of all these, those that are as in the commit that git has moved to meanwhile.
+    /// Number of these that equal the commit to which git has moved since.
     #[serde(default, skip_serializing_if = "is_zero")]
     by_git: u64,
     /// Tasks that ran at the same time and may have changed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shared_with: Vec<TaskId>,
-    /// Tasks that followed each other at once, this one among them: the numbers are those of all together.
+    /// Tasks that immediately followed each other, including this one: the numbers cover all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     together: Vec<TaskId>,
-    /// They were put back since.
+    /// Whether they were restored since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     undone: bool,
-    /// Why something may be missing.
+    /// Reason for possible omissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     incomplete: Option<String>,
 }
@@ -154,12 +155,12 @@ impl ChangesCount {
     }
 }
 
-/// What a task printed, in numbers.
+/// The output of a task in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct OutputReport {
     /// Bytes printed.
     bytes: u64,
-    /// Lines among them.
+    /// Lines printed.
     lines: u64,
     /// Bytes not kept.
     dropped_bytes: u64,
@@ -230,7 +231,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "status"];
     const EXAMPLES: &'static [(&'static str, &'static str)] =
-        &[("See where a task stands", r#"{"task_id":"task_4k2m9x7q"}"#)];
+        &[("See the status of a task", r#"{"task_id":"task_4k2m9x7q"}"#)];
 
     type Input = TaskStatusInput;
     type Result = StatusResult;

@@ -13,11 +13,11 @@ use crate::model::{self, StopEffect, StopOutcome, StopSignal};
 
 pub(super) struct TaskStopTool;
 
-/// Which task to stop, and how.
+/// The task to stop, and the method.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StopInput {
-    /// `task_…`, as ExecCommand gave it.
+    /// `task_…` from ExecCommand.
     task_id: String,
     /// Kill it at once.
     #[serde(default)]
@@ -26,15 +26,15 @@ pub(super) struct StopInput {
     signal: Option<StopSignal>,
 }
 
-/// What came of the stop.
+/// The result of a stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct StopResult {
-    /// The task as it stands then.
+    /// The task after the call.
     task: TaskBrief,
     /// `cancelling`: it is being ended; `cancelled`: it has ended; `signalled`: the signal was sent;
     /// `noop`: it had ended before.
     effect: StopEffect,
-    /// It was to be killed at once.
+    /// Whether an immediate kill was requested.
     force_stop_requested: bool,
 }
 

@@ -7,7 +7,7 @@ use super::preview::OutputCursor;
 use super::task_output::Retrieval;
 use crate::model::{TaskView, Until};
 
-/// What to wait for.
+/// The condition to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WaitGoal {

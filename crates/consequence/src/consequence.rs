@@ -7,20 +7,19 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reason to look twice at a command, as rules and JSON name it.
+/// The class of a command's consequence, as rules and JSON name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// More than 1,000 files.
     Many,
-    /// Work of which git has no copy: changed files, and files it neither tracks nor ignores; commits that nothing
-    /// refers to any more.
+    /// Work of which git has no copy: changed files, files it neither tracks nor ignores, and unreferenced commits.
     Uncommitted,
-    /// Something on another machine or in another program's care.
+    /// A resource on another machine or under another program's control.
     Remote,
-    /// Outside the workspace.
+    /// Files outside the workspace.
     Outside,
-    /// A variable that is not set makes a deletion wider.
+    /// An unset variable widens a deletion.
     Unset,
 }
 

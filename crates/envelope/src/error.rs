@@ -124,21 +124,21 @@ impl ErrorKind {
     }
 }
 
-/// The `error` of an envelope: what went wrong and what to do next.
+/// The `error` of an envelope: the failure and the next step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolError {
-    /// The kind, for programs.
+    /// The error kind, for programs.
     pub kind: ErrorKind,
-    /// What went wrong, one whole sentence.
+    /// The failure, in one complete sentence.
     pub message: String,
-    /// Facts of this very case, by name.
+    /// Facts about this failure, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<Value>>,
-    /// What to do next.
+    /// The recommended next step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_hint: Option<String>,
-    /// The same call has had no effect and may succeed later, although nobody changes anything.
+    /// Whether the call had no effect and may succeed later without any change.
     pub retryable: bool,
 }
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const RANDOM_CHARS: usize = 8;
 
-/// The name of a managed task: `task_` and 8 random base-32 characters. Knowing one is not
-/// permission to drive the task (docs/contract.md#task-states).
+/// The id of a managed task: `task_` and 8 random base-32 characters. Knowing it grants no permission to drive the
+/// task (docs/contract.md#task-states).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);

@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use pilothouse_envelope::units::{Bytes, size};
 
-/// What a task had too much of.
+/// The ceiling that a task reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CeilingKind {
-    /// It took more memory than its ceiling.
+    /// The task exceeded its memory ceiling.
     MemoryLimit,
-    /// The system ran out of memory and chose it.
+    /// The system ran out of memory and killed the task.
     SystemOom,
-    /// It had more processes than its ceiling.
+    /// The task reached its process ceiling.
     ProcessLimit,
 }
 
-/// A ceiling that a task met.
+/// A ceiling that a task reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CeilingHit {
-    /// Which one: `memory_limit`, `process_limit`, or `system_oom` for the system's own.
+    /// The kind: `memory_limit`, `process_limit`, or `system_oom` for the system's own.
     pub kind: CeilingKind,
-    /// The ceiling: bytes, or processes and threads; null for the system's own.
+    /// The ceiling in bytes, or in processes and threads; null for the system's own.
     pub limit: Option<u64>,
-    /// It was polled: the task was ended a moment after it had passed it. Otherwise the kernel held it.
+    /// Whether polling enforced it: the task ended shortly after exceeding it. Otherwise the kernel enforced it.
     pub soft: bool,
-    /// The most that was seen: bytes, or processes and threads; null if unknown.
+    /// The observed peak in bytes, or in processes and threads; null if unknown.
     pub peak: Option<u64>,
 }
 

@@ -10,31 +10,31 @@ use crate::view::millis_between;
 pub struct Gauge {
     /// The limit.
     pub limit: LimitKind,
-    /// How much is used: tasks, bytes or milliseconds.
+    /// The amount used: tasks, bytes or milliseconds.
     pub used: u64,
-    /// All there is.
+    /// The maximum.
     pub cap: u64,
-    /// The task that uses it, if each task has its own.
+    /// The task that uses it, if each task has its own limit.
     pub task: Option<String>,
     /// The number of that task.
     pub number: Option<u32>,
-    /// Since when it is taken, where time takes it.
+    /// The time at which its use began, if time uses it up.
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
 }
 
-/// What can be taken.
+/// A limited resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum LimitKind {
-    /// Tasks live at once.
+    /// Live tasks.
     Tasks,
-    /// Bytes after which a task is ended; that of the task that has printed most.
+    /// Maximum output bytes of a task; for the task that has printed most.
     Output,
-    /// Bytes of a stream kept from its start, where output ends no task.
+    /// Bytes kept from the start of a stream, if output ends no task.
     Kept,
-    /// Milliseconds a task may run; that of the task that has used the largest part.
+    /// Maximum run time of a task in milliseconds; for the task that has used the largest part.
     Wall,
     /// Bytes of all recordings.
     Disk,

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 pub const BOUNDS_MS: [u64; 15] =
     [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 600_000, 3_600_000];
 
-/// How long things took.
+/// A histogram of durations.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Histogram {
-    /// How many took at most 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000,
-    /// 600000, 3600000 ms, or longer; each counted once.
+    /// Number of durations of at most 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 600000,
+    /// 3600000 ms, or longer; each counted once.
     pub buckets: [u64; BOUNDS_MS.len() + 1],
-    /// How many there were.
+    /// Number of durations.
     pub count: u64,
-    /// How long all of them took together, in milliseconds.
+    /// Sum of all durations in milliseconds.
     pub sum_ms: u64,
 }
 

@@ -21,21 +21,21 @@ pub struct Metrics {
     pub exec_command_items: u64,
     /// Commands that agents ran in batches.
     pub batched_exec_command_items: u64,
-    /// Calls and commands by who made them: `agent`, `cli`, `operator` or `program`.
+    /// Calls and commands by caller: `agent`, `cli`, `operator` or `program`.
     #[serde(default)]
     pub by: BTreeMap<String, Activity>,
     /// Live tasks, by status.
     pub tasks_live: BTreeMap<String, u64>,
-    /// What live tasks listen on: `port`, `container` or `unix`.
+    /// Listening addresses of live tasks, by kind: `port`, `container` or `unix`.
     #[serde(default)]
     pub listening: BTreeMap<String, u64>,
     /// Commands that outlived their call.
     pub promotions: u64,
-    /// Tasks ever started.
+    /// Tasks started so far.
     pub tasks_started: u64,
     /// Tasks ended, by final status.
     pub tasks_ended: BTreeMap<String, u64>,
-    /// Most tasks live at once.
+    /// Maximum number of tasks that were live at once.
     pub tasks_peak: u64,
     /// Bytes read from tasks.
     pub output_bytes_in: u64,
@@ -45,21 +45,21 @@ pub struct Metrics {
     pub output_bytes_sent: u64,
     /// Bytes not kept.
     pub output_bytes_dropped: u64,
-    /// What the operator did to tasks, by the word of the timeline (`start`, `input`, `stop`, …).
+    /// Operator actions on tasks, by their word in the timeline (`start`, `input`, `stop`, …).
     pub operator_actions: BTreeMap<String, u64>,
     /// Inputs refused, by reason.
     pub input_refused: BTreeMap<String, u64>,
-    /// Panics of a terminal parser, each healed from the log.
+    /// Panics of a terminal parser, each recovered from the log.
     pub screen_resets: u64,
-    /// From call to answer, by tool.
+    /// Durations from call to answer, by tool.
     pub tool_ms: BTreeMap<String, Histogram>,
-    /// From start to end of a task, by final status.
+    /// Durations from start to end of a task, by final status.
     pub task_ms: BTreeMap<String, Histogram>,
     /// Other waits: `first_byte` from the start of a command to its first byte of output, counted when it ends;
     /// `stop` from a stop to the end of the task.
     #[serde(default)]
     pub wait_ms: BTreeMap<String, Histogram>,
-    /// How much of each limit is used.
+    /// The current use of each limit.
     #[serde(default)]
     pub gauges: Vec<Gauge>,
     /// Durations in ms of agents' calls, by tool, and of streams and programs: (count, p50, p95, p99) of the recent ones.
@@ -68,20 +68,20 @@ pub struct Metrics {
     pub calls_per_second: Vec<u64>,
     /// Bytes in each of the last 60 seconds, oldest first; updated at most once a second.
     pub bytes_per_second: Vec<u64>,
-    /// When the last of these seconds ended: a second in which nothing happens is not published.
+    /// The end of the last of these seconds; seconds without activity are not published.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub history_at: Option<Timestamp>,
 }
 
-/// What one kind of caller has done.
+/// The activity of one kind of caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Activity {
     /// Tool calls.
     pub calls: u64,
     /// Commands run, in batches or not.
     pub commands: u64,
-    /// Those run in batches.
+    /// Commands run in batches.
     #[serde(default)]
     pub batched: u64,
 }
@@ -132,12 +132,12 @@ impl Metrics {
     }
 }
 
-/// The counters, and what follows from them: what is given to who asks for all of them.
+/// The counters and the values derived from them, as given to a caller that requests all of them.
 #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MetricsReport {
     /// Commands that agents ran: one at a time and in batches.
     pub shell_commands: u64,
-    /// Rounds of a model that batches have saved; below zero when they ran less than they were.
+    /// Model rounds saved by batches; negative if batches ran fewer commands than there were batches.
     pub model_rounds_saved: i64,
     /// The counters.
     #[serde(flatten)]

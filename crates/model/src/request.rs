@@ -156,7 +156,7 @@ pub enum TypedInput {
     Paste(String),
 }
 
-/// Where input goes.
+/// Destination of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputTarget {
@@ -222,11 +222,11 @@ pub enum StopEffect {
     Noop,
 }
 
-/// What happens to processes that outlive their shell.
+/// Action taken on processes that outlive their shell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Leftovers {
-    /// They are ended.
+    /// Pilothouse ends them.
     #[default]
     End,
     /// They keep running; the host stays with them.

@@ -10,10 +10,10 @@ use crate::AgentActivity::{Idle, NeedsYou, Working};
 use crate::{AgentView, AgentWork, InputWait, Question, Snapshot};
 use pilothouse_envelope::Actor;
 
-/// How much runs and how much waits for the operator.
+/// Numbers of running tasks and of items that wait for the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusCounts {
-    /// Live tasks that wait for nothing.
+    /// Live tasks that do not wait.
     pub running: usize,
     /// Tasks that wait for input.
     pub waiting: usize,
@@ -23,7 +23,7 @@ pub struct StatusCounts {
     pub questions: usize,
     /// Connected agents.
     pub agents: usize,
-    /// Those of them of which something waits for the operator.
+    /// Connected agents with an item that waits for the operator.
     #[serde(default)]
     pub needs_you: Vec<String>,
 }

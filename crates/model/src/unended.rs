@@ -54,14 +54,14 @@ impl From<&str> for UnendedProcess {
     }
 }
 
-/// The processes of one owner that could not be ended: names and a count, never process ids.
+/// Processes of one owner that could not be ended: names and a count, never process ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnendedProcesses {
-    /// How many there are.
+    /// Number of processes.
     pub count: usize,
-    /// Their names, each once.
+    /// Unique process names.
     pub names: Vec<String>,
-    /// The user they belong to, if that is why; null if they did not end although they were killed.
+    /// The user that owns them, if ownership is the reason; null if they survived a kill.
     pub owner: Option<String>,
 }
 

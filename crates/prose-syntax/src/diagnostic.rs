@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::codes::RuleCode;
 use super::source::Span;
 
-/// How strictly a program is read.
+/// The strictness of the parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// Accepts what real programs do, with a warning.
+    /// Accepts deviations that real programs use, with a warning.
     #[default]
     Compat,
-    /// Accepts only what the language defines.
+    /// Accepts only the defined language.
     Strict,
 }
 
@@ -24,13 +24,13 @@ impl Profile {
     }
 }
 
-/// How much a diagnostic weighs.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The program does not run.
     Error,
-    /// The program runs, but this deserves a look.
+    /// The program runs, but the finding needs review.
     Warning,
 }
 

@@ -5,26 +5,26 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One thing that was checked.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct DoctorFinding {
-    /// What it belongs to.
+    /// Area of the check.
     pub(super) area: Area,
-    /// What was checked.
+    /// Subject of the check.
     pub(super) check: Cow<'static, str>,
-    /// Whether it is fine.
+    /// State of the subject.
     pub(super) state: FindingState,
-    /// What was found.
+    /// The observation.
     pub(super) found: String,
-    /// How to fix it, to be typed or written exactly as shown; null when there is nothing to do.
+    /// The fix, to be typed or written exactly as shown; null if none is needed.
     pub(super) fix: Option<String>,
 }
 
-/// What a finding belongs to.
+/// The area of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Area {
-    /// What the console draws on and reads keys from.
+    /// The terminal that the console draws on and reads keys from.
     Terminal,
     /// The kernel and its limits.
     System,
@@ -34,11 +34,11 @@ pub(super) enum Area {
     Agents,
 }
 
-/// Whether a finding is well.
+/// The state of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FindingState {
-    /// It is.
+    /// No action is needed.
     Ok,
     /// Good to know.
     Note,

@@ -20,23 +20,23 @@ use super::response::Failure;
 
 pub(super) struct Doctor;
 
-/// What to look at.
+/// The scope of the checks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DoctorInput {
-    /// Start each connected agent's server as that agent does, and report which runtime it reaches, which variables
-    /// commands get, and what is cut, deferred and asked about. Then start each agent with a scripted model, and see
-    /// where a command of its own shell goes.
+    /// Start each connected agent's server as that agent does, and report the runtime it reaches, the variables of its
+    /// commands, and the cuts, deferrals and prompts of the agent. Then start each agent with a scripted model, and
+    /// report the destination of a command of its own shell.
     #[serde(default)]
     agents: bool,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DoctorOutput {
-    /// Findings that need attention.
+    /// Number of findings that need attention.
     problems: usize,
-    /// Everything that was checked, always in this order.
+    /// All findings, always in this order.
     findings: Vec<DoctorFinding>,
 }
 
@@ -50,7 +50,7 @@ impl DoctorOutput {
 impl LocalCommand for Doctor {
     const PATH: &'static str = "doctor";
     const ABOUT: &'static str =
-        "Check the terminal, the system, folders and agents, and say how to fix what is wrong";
+        "Check the terminal, the system, folders and agents, and report a fix for each problem";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Check everything", input: "{}" },
         Example { about: "Start each agent's server as that agent does", input: r#"{"agents":true}"# },

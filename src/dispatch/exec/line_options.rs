@@ -25,7 +25,7 @@ pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "dry-run",
         kind: "boolean",
-        about: "Say what would be done without doing it; safe commands run as usual",
+        about: "Report the planned effect without acting; safe commands run as usual",
     },
     LineFlag {
         name: "timeout",
@@ -35,7 +35,7 @@ pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "idempotency-key",
         kind: "string",
-        about: "Do this request only once: a repeat within the same recording gets the first answer",
+        about: "Run this request only once: a repeat within the same recording gets the first answer",
     },
     LineFlag {
         name: "schema",

@@ -19,7 +19,7 @@ pub struct StreamOptions {
 /// `exec`: the stream of commands.
 pub struct Exec;
 
-/// Where the lines come from, and how to run them.
+/// The source of the lines, and the options for running them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecInput {

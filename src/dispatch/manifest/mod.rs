@@ -23,13 +23,13 @@ pub(super) struct Manifest;
 /// The commands.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct ManifestOutput {
-    /// Version of the formats scripts rely on.
+    /// Version of the formats that scripts rely on.
     schema_version: &'static str,
     /// Version of the program.
     framework_version: &'static str,
-    /// Changes when anything in the manifest does.
+    /// A tag that changes whenever the manifest changes.
     etag: String,
-    /// Every command by its path: what `_cmd` of a line may be.
+    /// Every command by its path, the value of `_cmd` in a line.
     commands: Map<String, Value>,
     #[serde(skip)]
     own_facts: Value,
@@ -37,7 +37,7 @@ pub(super) struct ManifestOutput {
     is_known: bool,
 }
 
-/// What the caller already has.
+/// The manifest that the caller already has.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManifestInput {

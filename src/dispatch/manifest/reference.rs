@@ -38,7 +38,7 @@ pub fn reference() -> String {
     for flag in crate::dispatch::exec::LINE_FLAGS {
         let _ = writeln!(text, "| `--{}` | {} |", flag.name, flag.about);
     }
-    text.push_str("\nExit codes:\n\n| code | | what may have been done | |\n|---|---|---|---|\n");
+    text.push_str("\nExit codes:\n\n| code | | possible effects | |\n|---|---|---|---|\n");
     for exit in &EXITS {
         let effects = serde_json::to_value(exit.side_effects).unwrap_or_default();
         let effects = effects.as_str().unwrap_or_default();

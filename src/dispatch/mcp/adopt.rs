@@ -23,13 +23,13 @@ pub(in crate::dispatch) struct Adopt;
 const LED_HERE: &str =
     "new sessions are routed through Pilothouse; set PILOTHOUSE_SHELL=off to bypass it at once";
 
-/// Which agent.
+/// The agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct AdoptInput {
     /// The agent whose shell is routed through Pilothouse.
     agent: AgentProgram,
-    /// Remove what was added, and nothing else.
+    /// Remove only the added configuration.
     #[serde(default)]
     undo: bool,
 }

@@ -14,21 +14,21 @@ use crate::dispatch::response::Failure;
 
 pub(in crate::dispatch) struct McpConfig;
 
-/// For which agent, and what of it.
+/// The agent, and the part of its configuration.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct McpConfigInput {
     /// The agent to connect. Not tested with the program itself: cursor, vscode, zed.
     agent: AgentProgram,
-    /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
-    /// this workspace.
+    /// The scope: `user` for you everywhere, `project` for everyone, in files that the workspace shares, `local` for
+    /// you in this workspace.
     scope: Option<InstallScope>,
-    /// What to print.
+    /// The part of the configuration to print.
     #[serde(default)]
     part: ConfigPart,
 }
 
-/// What is printed.
+/// A part of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ConfigPart {
@@ -41,16 +41,16 @@ enum ConfigPart {
     Approvals,
 }
 
-/// How to connect an agent.
+/// The configuration that connects an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct McpConfigOutput {
     /// The agent.
     agent: AgentProgram,
-    /// The file it belongs in.
+    /// The file that must contain it.
     file: String,
-    /// What to put there.
+    /// The text for that file.
     snippet: String,
-    /// What else to know.
+    /// Additional notes.
     notes: Vec<String>,
 }
 

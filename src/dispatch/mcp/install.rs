@@ -21,25 +21,25 @@ use crate::paths::Places;
 
 pub(in crate::dispatch) struct McpInstall;
 
-/// Which agent, and for whom.
+/// The agent and the scope.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct McpInstallInput {
     /// The agent to connect. Not tested with the program itself: cursor, vscode, zed. pi, Kilo and Cline are only
     /// started (`pilothouse pi`).
     agent: AgentProgram,
-    /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
-    /// this workspace.
+    /// The scope: `user` for you everywhere, `project` for everyone, in files that the workspace shares, `local` for
+    /// you in this workspace.
     scope: Option<InstallScope>,
     /// Leave the agent's own shell enabled.
     #[serde(default)]
     keep_shell: bool,
-    /// Remove what was added, and nothing else.
+    /// Remove only the added configuration.
     #[serde(default)]
     undo: bool,
 }
 
-/// What happened to the agent's files.
+/// The changes to the agent's files.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct McpInstallOutput {
     /// `installed`, `removed` or `unchanged`; `would_…` in a dry run.
@@ -48,7 +48,7 @@ pub(in crate::dispatch) struct McpInstallOutput {
     agent: AgentProgram,
     /// Its files, in the order in which they are changed.
     files: Vec<FileChange>,
-    /// What else to know.
+    /// Additional notes.
     notes: Vec<String>,
 }
 
@@ -57,17 +57,17 @@ pub(in crate::dispatch) struct McpInstallOutput {
 struct FileChange {
     /// Its path.
     path: String,
-    /// What happens to it.
+    /// The change to the file.
     change: FileEffect,
     /// The change, as `diff -u` shows it. Secrets in it are masked.
     diff: String,
-    /// A backup of it.
+    /// The backup of the file.
     backup: Option<String>,
-    /// Keys whose value differs from what it should be, and is kept.
+    /// Keys whose value differs from the expected one, and is kept.
     kept: Vec<String>,
 }
 
-/// What becomes of a file.
+/// The change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum FileEffect {

@@ -16,13 +16,13 @@ use crate::prose::{self, Profile};
 /// Shows the tree of a program.
 pub(in crate::dispatch) struct ProseAst;
 
-/// Which program, how strictly.
+/// The program and the parsing profile.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct AstInput {
     /// The program; `-` is standard input.
     file: String,
-    /// How strictly to read it: `compat` accepts what real programs do, `strict` only what the language defines.
+    /// Parsing profile: `compat` accepts deviations that real programs use, `strict` only the defined language.
     #[serde(default)]
     profile: Profile,
     /// Same as `profile` `strict`.
@@ -35,9 +35,9 @@ pub(in crate::dispatch) struct AstInput {
 pub(in crate::dispatch) struct AstOutput {
     /// The program.
     file: String,
-    /// The tree. Each `span` is where a node stands, in bytes: its first one, and the one after its last.
+    /// The tree. Each `span` is the byte range of a node: its first byte, and the byte after its last.
     program: Value,
-    /// The findings. With errors, the tree holds what could be read.
+    /// The findings. With errors, the tree holds the parts that could be read.
     diagnostics: Vec<CheckFinding>,
 }
 

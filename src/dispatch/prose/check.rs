@@ -16,14 +16,14 @@ use crate::prose::{self, Diagnostic, Profile, Severity, SourceText};
 /// Checks programs.
 pub(in crate::dispatch) struct ProseCheck;
 
-/// Which programs, how strictly.
+/// The programs and the parsing profile.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct CheckInput {
     /// The programs; `-` is standard input.
     #[schemars(length(min = 1))]
     files: Vec<String>,
-    /// How strictly to read them: `compat` accepts what real programs do, `strict` only what the language defines.
+    /// Parsing profile: `compat` accepts deviations that real programs use, `strict` only the defined language.
     #[serde(default)]
     profile: Profile,
     /// Same as `profile` `strict`.
@@ -34,37 +34,37 @@ pub(in crate::dispatch) struct CheckInput {
 /// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct CheckOutput {
-    /// How strictly the programs were read.
+    /// The parsing profile of the check.
     profile: Profile,
-    /// All errors.
+    /// Number of errors.
     errors: usize,
-    /// All warnings.
+    /// Number of warnings.
     warnings: usize,
     /// Each program, in the order given.
     files: Vec<FileReport>,
 }
 
-/// What was found in one program.
+/// The findings in one program.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FileReport {
     /// The program.
     file: String,
-    /// Why it cannot be read; null when it can.
+    /// Reason why it cannot be read; null if it can.
     unreadable: Option<String>,
-    /// What was found, in source order.
+    /// The findings, in source order.
     diagnostics: Vec<CheckFinding>,
-    /// How many more were found than are listed.
+    /// Number of further findings that are not listed.
     unlisted: usize,
 }
 
-/// One thing that was found.
+/// One finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CheckFinding {
     /// Its stable code.
     code: &'static str,
-    /// Whether the program can run anyway.
+    /// Severity: whether the program can run anyway.
     severity: Severity,
-    /// What is wrong.
+    /// The problem.
     message: String,
     /// The line, from 1.
     line: usize,
@@ -74,7 +74,7 @@ pub(super) struct CheckFinding {
     end_line: usize,
     /// The character after its last one.
     end_column: usize,
-    /// What to do.
+    /// The recommended fix.
     hint: Option<String>,
     /// A related place.
     related: Option<RelatedPlace>,
@@ -85,7 +85,7 @@ pub(super) struct CheckFinding {
 /// A place related to a finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RelatedPlace {
-    /// What is there.
+    /// Description of the place.
     message: String,
     /// The line, from 1.
     line: usize,
@@ -97,7 +97,7 @@ impl LocalCommand for ProseCheck {
     const PATH: &'static str = "prose.check";
     const ABOUT: &'static str = "Check programs without running them";
     const EXAMPLES: &'static [Example] = &[
-        Example { about: "See what is wrong with a program", input: r#"{"files":["deploy.prose"]}"# },
+        Example { about: "See the problems of a program", input: r#"{"files":["deploy.prose"]}"# },
         Example {
             about: "Check it strictly against the language",
             input: r#"{"files":["deploy.prose"],"profile":"strict"}"#,

@@ -17,7 +17,7 @@ use crate::prose::{self, SourceText};
 /// Formats programs.
 pub(in crate::dispatch) struct ProseFmt;
 
-/// Which programs, and whether they may be changed.
+/// The programs, and whether they may be changed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct FmtInput {
@@ -29,27 +29,27 @@ pub(in crate::dispatch) struct FmtInput {
     check: bool,
 }
 
-/// What happened to the programs.
+/// The results for the programs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct FmtOutput {
-    /// Whether nothing was to be changed.
+    /// Whether the command only checked the programs.
     check: bool,
     /// Each program, in the order given.
     files: Vec<FormattedFile>,
 }
 
-/// What happened to one program.
+/// The result for one program.
 #[derive(Debug, Serialize, JsonSchema)]
 struct FormattedFile {
     /// The program.
     file: String,
-    /// What happened to it.
+    /// The result for the program.
     effect: FmtEffect,
     /// The canonical form of standard input.
     text: Option<String>,
-    /// What is wrong with a program that cannot be read or has no form of the language.
+    /// The problem of a program that cannot be read or has no form of the language.
     problem: Option<String>,
-    /// Where that is.
+    /// The places of the problem.
     diagnostics: Vec<CheckFinding>,
 }
 

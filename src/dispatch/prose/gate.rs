@@ -28,11 +28,11 @@ pub struct GateInput {
     pub run: String,
     /// The gate's id in that run.
     pub gate: String,
-    /// Why, for the record.
+    /// The reason, for the record.
     pub note: Option<String>,
 }
 
-/// What was decided.
+/// The decision.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GateDecision {
     /// The run of the program.
@@ -90,32 +90,32 @@ impl GateInput {
 pub(in crate::dispatch) struct GateLogInput {
     /// The run of the program.
     run: String,
-    /// Only this gate.
+    /// Show only this gate.
     gate: Option<String>,
 }
 
-/// What happened at them.
+/// The history of the gates.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct GateLog {
     /// The run of the program.
     run: String,
-    /// What happened, in order.
+    /// The events, in order.
     events: Vec<GateLogRow>,
 }
 
-/// Something that happened at a gate.
+/// One event at a gate.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 struct GateLogRow {
-    /// When.
+    /// Time of the event.
     #[schemars(with = "String")]
     at: Timestamp,
     /// The gate.
     gate: String,
     /// `created`, `approved`, `rejected` or `timeout`.
     event: String,
-    /// Who: `operator`, `file`, `system`.
+    /// The principal: `operator`, `file`, `system`.
     principal: String,
-    /// Why, in their words.
+    /// The reason, in the principal's words.
     comment: Option<String>,
 }
 
@@ -132,7 +132,7 @@ struct GateFile {
 
 impl LocalCommand for ProseGateLog {
     const PATH: &'static str = "prose.gate.log";
-    const ABOUT: &'static str = "Print what happened at the gates of a run";
+    const ABOUT: &'static str = "Print the history of the gates of a run";
     const EXITS: &'static [u8] = &[5];
     const EXAMPLES: &'static [Example] = &[Example {
         about: "See who opened which gate, and when",

@@ -23,7 +23,7 @@ pub(in crate::dispatch) struct ProseGates;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::dispatch) struct GatesOutput {
-    /// Those that wait, oldest first.
+    /// The waiting gates, oldest first.
     gates: Vec<GateRow>,
 }
 
@@ -36,14 +36,14 @@ struct GateRow {
     gate: String,
     /// The program.
     program: Option<String>,
-    /// The line it stands at.
+    /// Its line in the program.
     line: Option<u32>,
-    /// What it asks.
+    /// The question that it asks.
     prompt: String,
-    /// When it began to wait.
+    /// Start of the wait.
     #[schemars(with = "String")]
     since: Timestamp,
-    /// When it times out, which counts as a rejection.
+    /// Time of its timeout, which counts as a rejection.
     #[schemars(with = "Option<String>")]
     deadline: Option<Timestamp>,
 }
@@ -91,7 +91,7 @@ impl LocalCommand for ProseGates {
     const PATH: &'static str = "prose.gates";
     const ABOUT: &'static str = "List the gates that running programs are waiting at";
     const EXITS: &'static [u8] = &[4];
-    const EXAMPLES: &'static [Example] = &[Example { about: "See what waits for approval", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See the waiting gates", input: "{}" }];
 
     type Input = NoInput;
     type Output = GatesOutput;

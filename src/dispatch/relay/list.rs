@@ -17,11 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(crate) struct RelayList;
 
-/// Whose runtimes.
+/// The machine whose runtimes are listed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RelayListInput {
-    /// Those of another machine or container: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml.
+    /// List the runtimes of another machine or container: a host of `~/.ssh/config`, or one in `[hosts]` of
+    /// config.toml.
     host: Option<String>,
 }
 
@@ -29,7 +30,7 @@ impl LocalCommand for RelayList {
     const PATH: &'static str = "relay.list";
     const ABOUT: &'static str = "List this user's runtimes on this machine, or on another one with --host";
     const EXITS: &'static [u8] = &[12];
-    const EXAMPLES: &'static [Example] = &[Example { about: "What runs here", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[Example { about: "The runtimes of this machine", input: "{}" }];
 
     type Input = RelayListInput;
     type Output = HostListing;

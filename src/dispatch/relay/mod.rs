@@ -15,12 +15,12 @@ pub(super) use list::RelayList;
 /// `relay operator` and `relay agent`: relays bytes between standard input and output and a runtime's socket.
 pub(super) struct RelayTo<const IS_AGENT: bool>;
 
-/// Which runtime.
+/// The runtime.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelayInput {
-    /// The id of its workspace, as in `relay list`, or a path in it. For a path, a runtime is started if none is
-    /// running.
+    /// The id of the runtime's workspace, as in `relay list`, or a path in it. For a path, the command starts a runtime
+    /// if none is running.
     pub place: String,
 }
 
@@ -35,7 +35,7 @@ impl<const IS_AGENT: bool> LocalCommand for RelayTo<IS_AGENT> {
     // Whoever it carries bytes for decides what is run.
     const DANGER: Danger = Danger::Destructive;
     const EXAMPLES: &'static [Example] = &[Example {
-        about: "What a console or agent elsewhere runs here",
+        about: "The command that a console or agent elsewhere runs here",
         input: r#"{"place":"~/project"}"#,
     }];
     const REACH: CommandReach = CommandReach::Alone("standard input and output");

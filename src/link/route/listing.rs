@@ -28,7 +28,7 @@ pub struct HostListing {
     pub version: String,
     /// The version of the link it speaks.
     pub link: u32,
-    /// The load of the machine over the last minute; null if it does not say.
+    /// The load of the machine over the last minute; null if not reported.
     pub load: Option<f64>,
     /// This user's runtimes, by their ids.
     pub runtimes: Vec<ListedRuntime>,
@@ -39,17 +39,17 @@ pub struct HostListing {
 pub struct ListedRuntime {
     /// The id of its workspace.
     pub id: String,
-    /// Its workspace; empty if it is too old to say and does not answer.
+    /// Its workspace; empty if it is too old to report it and does not answer.
     pub workspace: PathBuf,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// Its version of pilothouse; null if it is too old to say.
+    /// Its version of pilothouse; null if it is too old to report it.
     pub version: Option<String>,
     /// The version of the link it speaks; null if it does not answer.
     pub link: Option<u32>,
-    /// Its tasks that run or wait for input; null if it does not answer, or speaks another version.
+    /// Number of its tasks that run or wait for input; null if it does not answer, or speaks another version.
     pub tasks: Option<usize>,
-    /// What else waits for an answer there: held calls and questions.
+    /// Number of held calls and questions that wait for an answer.
     pub needs: Option<usize>,
 }
 

@@ -37,43 +37,43 @@ const UNKNOWN_OUTPUT_CHARS: usize = 400;
 
 pub(super) struct ExecCommandTool;
 
-/// What to run, and how.
+/// The command and its options.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandInput {
-    /// The command line for the shell, whole: pipes, `&&` and quotes work.
+    /// The complete shell command line; pipes, `&&` and quotes work.
     cmd: String,
-    /// Directory to run in, within the workspace; relative to its root. Default: where you were started. Use it
-    /// instead of `cd … &&`.
+    /// Working directory in the workspace, relative to its root. Default: your start directory. Use it instead of
+    /// `cd … &&`.
     workdir: Option<String>,
-    /// Default: the user's if that is bash, zsh or sh, else /bin/sh.
+    /// Shell. Default: the user's if bash, zsh or sh, else /bin/sh.
     shell: Option<String>,
-    /// A login shell: loads the user's profile; your PATH stays first.
+    /// Use a login shell, which loads the user's profile; your PATH stays first.
     #[serde(default)]
     login: bool,
-    /// Give it a terminal; stdout and stderr are then one.
+    /// Run in a terminal, which merges stdout and stderr.
     #[serde(default)]
     tty: bool,
-    /// With `tty`. Default: 120.
+    /// Columns with `tty`. Default: 120.
     #[schemars(range(min = 2, max = 1000))]
     cols: Option<u16>,
-    /// With `tty`. Default: 40.
+    /// Rows with `tty`. Default: 40.
     #[schemars(range(min = 2, max = 1000))]
     rows: Option<u16>,
     /// Keep stdin open for TaskInput; else it is empty. Default: as `tty`.
     accepts_input: Option<bool>,
-    /// Wait so long for its end, 250 to 30000 ms; then it goes on as a task. 0: a task at once, for servers.
+    /// Wait this long, 250 to 30000 ms; a running command then becomes a task. 0: a task at once, for servers.
     #[serde(default = "default_yield")]
     yield_time_ms: u64,
-    /// End it after so many ms (exit code 124). Default: never.
+    /// End it after this many ms (exit code 124). Default: never.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
-    /// Processes it leaves behind when its shell exits: `end` or `keep` them.
+    /// Action on processes that outlive the shell: `end` or `keep`.
     #[serde(default)]
     leftovers: runtime::Leftovers,
-    /// Output to show, in tokens of 4 characters, 64000 at most. Default: 8000. TaskOutput reads the rest.
+    /// Maximum output in tokens of 4 characters, up to 64000. Default: 8000. TaskOutput reads the rest.
     max_output_tokens: Option<u64>,
-    /// Why you run it, in one line, for the operator.
+    /// Purpose in one line, for the operator.
     description: Option<String>,
 }
 
@@ -96,7 +96,7 @@ these tools only). Do not start it again; `&` and `nohup` are not needed.
 off: stdout and stderr stay apart, nothing waits for a key. `accepts_input` without `tty` feeds a program that reads plain \
 stdin.
 
-An exit code other than 0 is a result, not an error. What the operator stopped or denied is not to be run again: ask, or go \
+An exit code other than 0 is a result, not an error. Do not rerun what the operator stopped or denied: ask, or go \
 another way. What is queued or awaits the operator has not run: wait with TaskOutput, never resend it.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "run"];

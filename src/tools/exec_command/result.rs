@@ -14,67 +14,67 @@ use crate::tools::receipt::{Artifact, LEFT_OUT, Receipt, ReceiptLine};
 use crate::tools::task::{self, Notes, TaskHandle, WaitReason};
 use crate::tools::verb::Verb;
 
-/// What came of the command.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "disposition", rename_all = "snake_case")]
 pub(in crate::tools) enum ExecResult {
-    /// It ended in the foreground of the call.
+    /// The command ended during the call.
     Completed(Box<CompletedCommand>),
-    /// It goes on as a task.
+    /// The command continues as a task.
     PromotedToTask(PromotedCommand),
-    /// Nothing has started: the operator has not released it yet.
+    /// The command has not started: the operator has not released it.
     AwaitingOperator(AwaitingCommand),
-    /// Nothing has started: it waits for its turn in a lane.
+    /// The command has not started: it waits in a lane.
     Queued(QueuedCommand),
 }
 
 /// A command that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(in crate::tools) struct CompletedCommand {
-    /// Its exit status; null when a signal ended it.
+    /// Exit status; null if a signal ended it.
     exit_status: Option<i32>,
     /// The signal that ended it.
     signal: Option<String>,
-    /// What it printed; null when that is blank.
+    /// Standard output; null if blank.
     stdout_preview: Option<String>,
-    /// What it printed as errors; null when that is blank.
+    /// Standard error; null if blank.
     stderr_preview: Option<String>,
-    /// Something was left out of a preview.
+    /// Whether a preview omits output.
     truncated: bool,
-    /// How long it ran, in milliseconds.
+    /// Duration in milliseconds.
     duration_ms: u64,
-    /// What TaskOutput reads on with in what was left out; absent when nothing was, or when it is gone.
+    /// The `task_id` with which TaskOutput reads the omitted output; absent if there is none or it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_id: Option<TaskId>,
-    /// Files with exact streams; absent when nothing was left out.
+    /// Files with the exact streams; absent if nothing was omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
-    /// Place of stdout among the artifacts.
+    /// Index of stdout in the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stdout_artifact: Option<usize>,
-    /// Place of stderr among the artifacts.
+    /// Index of stderr in the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stderr_artifact: Option<usize>,
-    /// Bytes that even the files do not have; absent when they are whole.
+    /// Bytes that even the files lack; absent if they are complete.
     #[serde(default, skip_serializing_if = "task::is_zero")]
     dropped_bytes: u64,
     #[serde(flatten)]
     notes: Notes,
 }
 
-/// A command that goes on as a task.
+/// A command that continues as a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(in crate::tools) struct PromotedCommand {
-    /// How to refer to it.
+    /// Reference to the task.
     task_handle: TaskHandle,
-    /// What it printed so far; null when that is blank.
+    /// Output so far; null if blank.
     initial_output_preview: Option<String>,
-    /// Something was left out of the preview.
+    /// Whether the preview omits output.
     initial_output_truncated: bool,
-    /// Files with exact streams; absent when nothing was left out.
+    /// Files with the exact streams; absent if nothing was omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
-    /// Place of its output among the artifacts.
+    /// Index of its output in the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_artifact: Option<usize>,
 }
@@ -82,18 +82,18 @@ pub(in crate::tools) struct PromotedCommand {
 /// A command that waits for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(in crate::tools) struct AwaitingCommand {
-    /// How to refer to it.
+    /// Reference to the task.
     task_handle: TaskHandle,
-    /// Why it waits.
+    /// Reason for the wait.
     reason: WaitReason,
 }
 
 /// A command that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(in crate::tools) struct QueuedCommand {
-    /// How to refer to it.
+    /// Reference to the task.
     task_handle: TaskHandle,
-    /// Its place in the queue of its lane, in words.
+    /// Its position in the queue of its lane, in words.
     queued: String,
 }
 

@@ -20,14 +20,14 @@ const MOST_ITEMS: usize = 12;
 /// Fields that ExecCommand has but an item does not.
 const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 
-/// What to run, in order.
+/// The commands to run, in order.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::tools) struct BatchInput {
-    /// The commands; fields other than `cmd` beside `items` hold for all.
+    /// The commands; fields other than `cmd` beside `items` apply to all.
     #[schemars(length(min = 1, max = 12))]
     pub(super) items: Vec<ItemInput>,
-    /// Skip the rest after the first item that is rejected or exits with other than 0.
+    /// Skip the rest after the first item that is rejected or exits nonzero.
     #[serde(default)]
     pub(super) stop_on_error: bool,
 }
@@ -38,17 +38,17 @@ pub(in crate::tools) struct BatchInput {
 pub(in crate::tools) struct ItemInput {
     /// The command line.
     pub(super) cmd: String,
-    /// Directory to run in.
+    /// Working directory.
     pub(super) workdir: Option<String>,
-    /// Shell to run it with.
+    /// Shell to use.
     pub(super) shell: Option<String>,
-    /// A login shell.
+    /// Use a login shell.
     #[serde(default)]
     pub(super) login: bool,
-    /// It is ended after so many ms, 250 to 30000.
+    /// End it after this many ms, 250 to 30000.
     #[serde(default = "default_yield")]
     yield_time_ms: u64,
-    /// Output to show of it. Default: 8000.
+    /// Maximum output in tokens. Default: 8000.
     pub(super) max_output_tokens: Option<u64>,
     /// The fields for interaction that the item was given.
     #[serde(skip)]

@@ -26,7 +26,7 @@ impl Verb for ExecCommandBatchTool {
 Runs 1 to 12 short shell commands in order: one answer, with each exit code and output. Use it when you need several \
 before your next decision: reading files, searching, checking states.
 
-Items run whatever became of those before; `stop_on_error` skips the rest after a failure. An item still running after its \
+Items run even if earlier ones failed; `stop_on_error` skips the rest after a failure. An item still running after its \
 `yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After {batch_deadline} no \
 further item starts.
 
@@ -36,7 +36,7 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
     const CLI: &'static [&'static str] = &["command", "batch"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         (
-            "Run two commands, whatever becomes of the first",
+            "Run two commands, even if the first fails",
             r#"{"items":[{"cmd":"git status --short"},{"cmd":"ls"}]}"#,
         ),
         (

@@ -45,17 +45,17 @@ pub enum ItemOutcome {
     Skipped(SkipReason),
 }
 
-/// Why an item was rejected or could not be run.
+/// The reason why an item was rejected or could not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemError {
     /// One of the error kinds.
     pub kind: String,
-    /// What happened.
+    /// Description of the error.
     pub message: String,
-    /// What to do instead.
+    /// The recommended next step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_hint: Option<String>,
-    /// The same command has had no effect and may succeed later; absent in old recordings.
+    /// Whether the command had no effect and may succeed later; absent in old recordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
 }
@@ -80,7 +80,7 @@ impl From<TaskFailure> for ItemError {
     }
 }
 
-/// Why an item's turn never came.
+/// Reason for skipping an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -96,29 +96,29 @@ pub enum SkipReason {
 /// The result of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(in crate::tools) struct BatchResult {
-    /// How many items there are.
+    /// Number of items.
     pub(super) item_count: usize,
-    /// How many exited with 0.
+    /// Number of items that exited with 0.
     pub(super) completed_count: usize,
-    /// How many ended otherwise, or could not be started.
+    /// Number of items that ended otherwise or could not start.
     pub(super) failed_count: usize,
-    /// How many were refused.
+    /// Number of refused items.
     pub(super) rejected_count: usize,
-    /// How many never had their turn.
+    /// Number of skipped items.
     pub(super) skipped_count: usize,
-    /// The rest was to be skipped after a failure.
+    /// Whether a failure skips the rest.
     pub(super) stop_on_error: bool,
-    /// After how long no further item started, in milliseconds; present only when an item was skipped for it.
+    /// Milliseconds after which no further item started; present only if it skipped an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) batch_deadline_ms: Option<u64>,
     /// The items, in order.
     pub(super) items: Vec<ItemResult>,
-    /// How many items a shorter form of the answer has no room for; absent when none.
+    /// Number of items that a shorter form of the answer omits; absent if none.
     #[serde(default, skip_serializing_if = "task::is_zero")]
     pub(super) items_omitted: u64,
 }
 
-/// How an item stands at the end of its batch.
+/// Status of an item at the end of its batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ItemStatus {
@@ -136,57 +136,57 @@ pub(super) enum ItemStatus {
 /// The result of one item.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ItemResult {
-    /// Its number, from 1.
+    /// Number of the item, from 1.
     pub(super) index: usize,
     /// The command line, secrets masked.
     pub(super) cmd: String,
-    /// What became of it.
+    /// Status of the item.
     pub(super) status: ItemStatus,
-    /// Its exit status, 124 after a timeout; null when a signal ended it or it did not run.
+    /// Exit status, 124 after a timeout; null if a signal ended it or it did not run.
     pub(super) exit_status: Option<i32>,
-    /// What it printed; null when that is blank.
+    /// Standard output; null if blank.
     pub(super) stdout_preview: Option<String>,
-    /// What it printed as errors; null when that is blank.
+    /// Standard error; null if blank.
     pub(super) stderr_preview: Option<String>,
-    /// Something was left out of a preview.
+    /// Whether a preview omits output.
     pub(super) truncated: bool,
-    /// It ran longer than it might, and was ended.
+    /// Whether it was ended at its time limit.
     pub(super) timed_out: bool,
-    /// How long it ran, in milliseconds; null when it did not.
+    /// Duration in milliseconds; null if it did not run.
     pub(super) duration_ms: Option<u64>,
-    /// What TaskOutput reads on with in what was left out; absent when nothing was, or when it is gone.
+    /// The `task_id` with which TaskOutput reads the omitted output; absent if there is none or it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output_id: Option<TaskId>,
-    /// Why it was rejected or could not be run; null for one that ran, and for one that was skipped.
+    /// The reason why it was rejected or could not run; null if it ran or was skipped.
     pub(super) error: Option<ItemError>,
-    /// Why it was skipped, present only then.
+    /// Reason for skipping it; present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<SkipReason>,
-    /// The signal that ended it, present only then.
+    /// The signal that ended it; present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) signal: Option<String>,
-    /// Who stopped it, present only then: `operator`, `cli`, `agent:<label>` or `system`.
+    /// The actor that stopped it; present only then: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_by: Option<Actor>,
-    /// Who or what ended it, in words; absent if that is the command itself.
+    /// The cause of its end, in words; absent if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_reason: Option<String>,
-    /// Processes still alive after its shell had exited.
+    /// Processes alive after its shell exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
-    /// Its processes that are still alive although they were to be ended.
+    /// Its processes that survived an attempt to end them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unended_processes: Vec<UnendedProcesses>,
-    /// Files with exact streams; absent when nothing was left out.
+    /// Files with the exact streams; absent if nothing was omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) artifacts: Vec<Artifact>,
-    /// Place of stdout among the artifacts.
+    /// Index of stdout in the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stdout_artifact: Option<usize>,
-    /// Place of stderr among the artifacts.
+    /// Index of stderr in the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stderr_artifact: Option<usize>,
-    /// Bytes that even the files do not have; absent when they are whole.
+    /// Bytes that even the files lack; absent if they are complete.
     #[serde(default, skip_serializing_if = "task::is_zero")]
     pub(super) dropped_bytes: u64,
 }

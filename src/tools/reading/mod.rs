@@ -26,7 +26,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 /// The maximum length of an explanation of what is wrong with a pattern, in characters.
 const REASON_CHARS: usize = 300;
 
-/// Which stream is read.
+/// The stream to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Streams {

@@ -27,22 +27,22 @@ const LONG_LINE: usize = 4 << 10;
 /// Lines that were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamLines {
-    /// The stream they were read from.
+    /// The stream that was read.
     stream: Streams,
-    /// The first line shown that was asked for; null when there is none.
+    /// The first requested line shown; null if there is none.
     first_line: Option<u64>,
-    /// The last one.
+    /// The last requested line shown.
     last_line: Option<u64>,
-    /// How many lines the stream has; null when the reading was stopped before its end.
+    /// Number of lines in the stream; null if reading stopped before its end.
     total_lines: Option<u64>,
-    /// How many lines match; null without `match`.
+    /// Number of matching lines; null without `match`.
     matches: Option<u64>,
-    /// What to give as `lines` for the rest; null when all is shown.
+    /// Value of `lines` for the rest; null if all is shown.
     more: Option<String>,
-    /// How many long lines `match` did not see all of; absent when none.
+    /// Number of long lines searched only in part by `match`; absent if none.
     #[serde(default, skip_serializing_if = "task::is_zero")]
     lines_partly_searched: u64,
-    /// What to give as `lines` to search on in the first of them.
+    /// Value of `lines` to continue the search in the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     search_on: Option<String>,
 }

@@ -99,9 +99,9 @@ pub enum QuestionKind {
         /// Whether it is hidden while typed and never recorded.
         masked: bool,
     },
-    /// Continue or not. Only the operator may decide.
+    /// A decision whether to continue, which only the operator may make.
     Gate {
-        /// Who may approve, according to the program (`user`).
+        /// The approvers that the program names (`user`).
         allow: Vec<String>,
     },
     /// Its program was interrupted while a command was running, and it is not known how the command ended.
