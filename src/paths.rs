@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_locks_of_other_workspaces_lie_beside_and_those_of_other_boots_are_none() {
+    fn locks_of_other_workspaces_are_recognised_and_those_of_other_boots_are_not() {
         let home = tempfile::tempdir().expect("temp dir");
         let mut places = Places::beneath(home.path(), Path::new("/state"), None).expect("places");
         let other = "0123456789ab";

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_the_nearest_launched_process_is_the_agent_it_became() {
+    fn a_connection_belongs_to_the_agent_of_the_nearest_launched_process_above_it() {
         for (session, arrival, expected) in [
             (session(CLAUDE, Some(10), None), shell(CLAUDE, 10, true, &[11, 10, 5]), Some(1)),
             // A script that starts the program itself.

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_word_for_this_very_request_runs_it() {
+    fn a_form_approves_a_call_only_with_the_word_for_this_very_request() {
         assert_eq!(read("accept", &json!({"decision": "run it (6a02f08a)"})), Some(Decision::Once));
         let denied = Some(Decision::Deny { note: String::new() });
         assert_eq!(read("accept", &json!({"decision": "deny"})), denied);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_a_form_is_not_asked_there() {
+    fn a_command_too_long_for_a_form_is_not_asked_about_in_the_client() {
         let text =
             question(&held("rm \u{1b}[2Kx")).map(|asked| asked["message"].to_string()).unwrap_or_default();
         assert!(text.contains("rm ") && !text.contains('\u{1b}'), "{text}");

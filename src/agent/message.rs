@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_the_id_where_it_can_be_read() {
+    fn a_malformed_line_is_refused_with_the_id_of_its_request_where_that_can_be_read() {
         let number = |id: i64| Some(RequestId::Number(id));
         let deep = format!(r#"{{"id":3,"params":{}{}}}"#, "[".repeat(200), "]".repeat(200));
         let deep_first = format!(r#"{{"params":{}{},"id":"a\"b"}}"#, "[".repeat(200), "]".repeat(200));
@@ -208,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_id_that_serde_finds_is_found_here(
+        fn the_id_of_a_line_is_the_one_that_serde_finds(
             before in r#"("[a-h]{3}":(1|"x\\\\\\"id"|\{"id":7\}|\["id",\{\}\]),){0,3}"#,
             id in prop_oneof![any::<i64>().prop_map(Value::from), "[ -~]{0,20}".prop_map(Value::from)],
             after in r#"(,"[a-z]{3}":\[1,"\}"\]){0,2}"#,
@@ -219,7 +219,7 @@ mod tests {
         }
 
         #[test]
-        fn noise_never_panics(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn noise_never_makes_the_reader_panic(noise in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = read(&noise);
             let _ = id_of(&[b"{\"id\":".as_slice(), &noise].concat());
         }

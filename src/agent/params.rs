@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn f59_what_is_wrong_with_the_parameters_is_a_sentence_that_names_what_is_taken() {
+    fn f59_a_refusal_of_parameters_is_a_sentence_that_names_what_the_method_takes() {
         let call = "it takes `name`, a string, and `arguments`, an object";
         for (method, params, expected) in [
             ("tools/call", json!({}), "missing field `name`"),

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_beat_says_how_long_and_the_last_line() {
+    fn a_progress_message_tells_the_elapsed_time_and_the_last_line() {
         let told = |screen| message("ExecCommand", Duration::from_millis(10_400), None, screen);
         assert_eq!(told(None), "ExecCommand: 10.4 s");
         assert_eq!(told(Some("one\n two \n\n   \n")), "ExecCommand: 10.4 s; last line: two");

@@ -60,7 +60,7 @@ mod tests {
     use crate::envelope::{ErrorKind, ToolError};
 
     #[test]
-    fn the_receipt_is_the_text_and_the_envelope_is_out_of_the_models_sight() {
+    fn the_receipt_is_the_text_and_the_envelope_is_metadata() {
         let envelope =
             Envelope::success("ExecCommand", "command exited with status 3", &json!({"exit_status": 3}));
         let plain = serde_json::to_value(result(

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_session_of_a_model_pays_for_is_small() {
+    fn the_tool_descriptions_and_input_schemas_take_at_most_nine_kibibytes() {
         let sizes = list(ResultProfile::Receipt, Some(&Limits::default())).into_iter().map(|tool| {
             let schema = serde_json::to_string(&tool.input_schema).expect("JSON");
             (tool.description.as_deref().map_or(0, str::len) + schema.len(), tool.name)
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_tell_what_only_reads_from_what_changes() {
+    fn hints_tell_tools_that_only_read_from_tools_that_change() {
         for tool in list(ResultProfile::Receipt, Some(&Limits::default())) {
             let hints = tool.annotations.expect("annotated");
             let readers = ["TaskList", "TaskStatus", "TaskOutput"];

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_message_is_answered_and_the_conversation_goes_on() {
+    async fn an_invalid_line_is_answered_with_an_error_and_the_conversation_goes_on() {
         let long = json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(MAX_FRAME)}).to_string();
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         let sent = [
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_request_too_many_and_a_repeated_id_are_refused_by_name() {
+    async fn a_request_over_the_limit_and_a_repeated_id_are_refused_under_their_ids() {
         let mut sent: Vec<String> = (0..=IN_FLIGHT).map(ping).collect();
         let cancelled =
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}});

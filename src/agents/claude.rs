@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_claude_wraps_is_read_back() {
+    fn a_command_that_claude_wrapped_is_read_back() {
         for (call, expected) in [
             ("'echo hello' < /dev/null", Some("echo hello")),
             ("pwd < /dev/null", Some("pwd")),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_stands_around_it_is_shown_whole() {
+    fn a_claude_script_with_anything_else_around_the_command_is_not_unwrapped() {
         for script in [
             "ls",
             "source /x 2>/dev/null || true && rm -rf / && eval ls && pwd -P >| /tmp/f",

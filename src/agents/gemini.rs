@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_wraps_is_read_back_and_nothing_else() {
+    fn only_a_command_that_gemini_wrapped_is_read_back() {
         let script = |command: &str| format!("{SCRIPT_BEGIN}/tmp/g/x.tmp{SCRIPT_TRAP}{command}{SCRIPT_END}");
         assert_eq!(unwrap(&script("ls\npwd")).as_deref(), Some("ls\npwd"));
         assert_eq!(unwrap("ls"), None);

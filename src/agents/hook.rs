@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_shown_whole_what_it_is_for_first() {
+    fn a_call_is_shown_whole_with_its_main_field_first() {
         let bash = call("Bash", json!({"description": "Create x", "command": "touch x"}));
         assert_eq!(bash.text(), "touch x\n\ndescription: Create x");
         let edit = json!({"file_path": "/w/a", "old_string": "a\ncommand: b", "replace_all": false});

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_a_client_is_what_its_receipts_have() {
+    fn the_sentence_about_a_client_tells_the_limits_of_its_receipts() {
         let about = AgentProgram::client("opencode").map(McpClient::about).unwrap_or_default();
         assert_eq!(
             about,

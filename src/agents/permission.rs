@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_enforces_is_named() {
+    fn permissions_that_nothing_enforces_are_named() {
         for (agent, lines, unenforced) in [
             (
                 AgentProgram::Claude,

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_of_what_is_typed_says_of_it_what_the_whole_tree_says() {
+    fn the_partial_command_tree_of_a_line_gives_the_same_help_as_the_whole_tree() {
         let help = |tree: Clap, argv: &[OsString]| tree.try_get_matches_from(argv).unwrap_err().to_string();
         for command in COMMANDS.iter() {
             let words = iter::once("pilothouse").chain(command.words()).chain(["--help"]);

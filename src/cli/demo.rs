@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_delete_more_than_the_demos_own_is_given_to_a_shell_that_runs_nothing() {
+    fn the_demo_gives_deletions_beyond_its_own_files_to_a_shell_that_runs_nothing() {
         let script: toml::Value = toml::from_str(SCRIPT).expect("TOML");
         let steps = script["step"].as_array().expect("steps");
         let mut others = 0;

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_input_is_refused() {
+    fn arguments_that_make_no_valid_input_are_refused_with_the_reason() {
         for (args, reason) in [
             (vec![], "<CMD>"),
             (vec!["ls", "--input", r#"{"cmd":"pwd"}"#], "`cmd` is given twice"),

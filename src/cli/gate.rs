@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_is_another_one_each_time() {
+    fn the_word_for_a_gate_is_drawn_at_random() {
         let words: std::collections::HashSet<String> = (0..8).map(|_| word().expect("random")).collect();
         assert!(words.len() > 4 && words.iter().all(|word| word.len() == WORD), "{words:?}");
     }

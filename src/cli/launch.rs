@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_agent_is_its_own() {
+    fn arguments_after_the_name_of_an_agent_belong_to_the_agent() {
         let is = |words: &[&str], word: &str, agent, name: Option<&str>, args: usize| {
             read(words, |start| {
                 let start = start.expect("an agent");

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_is_led_here_by_what_it_heeds_and_by_nothing_else() {
+    fn each_agent_is_started_with_only_the_variables_that_redirect_its_shell() {
         let usual = [("SHELL", "/bin/bash"), ("PATH", "/usr/bin:/bin")];
         let claude = set("claude", &usual);
         assert_eq!(value(&claude, "CLAUDE_CODE_SHELL"), Some("/d/pilothouse/shells/told/bash"));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_agent_is_led_here_by_the_file_that_bash_reads_and_the_users_own_is_kept() {
+    fn any_other_agent_is_redirected_by_bash_env_and_the_users_own_bash_env_is_kept() {
         let file = "/d/pilothouse/shells/bash-env";
         let plain = set("aider", &[("SHLVL", "1"), ("PATH", "/bin")]);
         assert_eq!(value(&plain, BASH_ENV), Some(file));

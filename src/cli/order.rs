@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_stays_where_it_is() {
+    fn a_line_without_a_flag_to_move_stays_as_it_is() {
         for line in [
             "p",
             "p --output",

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_told_apart() {
+    fn the_answers_of_a_terminal_are_told_apart_and_noise_holds_none() {
         let kitty = b"\x1b[?0u\x1b[12;3R\x1b[?62;22c";
         assert!(ends(kitty) && has_kitty_keys(kitty));
         assert_eq!(columns(kitty).collect::<Vec<_>>(), [2]);

@@ -106,7 +106,7 @@ mod tests {
     use super::change_notice;
 
     #[test]
-    fn what_is_taken_away_is_said() {
+    fn a_notice_of_changed_settings_counts_the_removed_rules() {
         assert_eq!(change_notice(2, 0), "settings changed: 2 approval rules hold for new calls");
         assert_eq!(change_notice(1, 2), "settings changed: 2 removed, 1 approval rule holds for new calls");
     }

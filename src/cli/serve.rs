@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_only_looks_keeps_no_runtime_alive_and_whoever_calls_or_stays_does() {
+    async fn short_connections_keep_no_runtime_alive_and_a_call_does() {
         let clients = watch::Sender::new(0);
         let snapshots = watch::Sender::new(Arc::new(Snapshot::default()));
         let started = Instant::now();

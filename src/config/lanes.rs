@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_plain_and_there_once_and_a_prefix_is_one_command() {
+    fn the_name_of_a_lane_is_plain_and_unique_and_a_prefix_is_one_command() {
         let fault = |lane: &Lane, before: &[Lane]| lane.senseless(before).map(|fault| fault.key);
         let build = lane("build", &["make"]);
         assert_eq!(fault(&build, &[]), None);

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_theme_changes() {
+    fn saving_a_theme_changes_only_the_theme() {
         let cases = [
             ("", Some("[console]\ntheme = \"dark\"\n")),
             (

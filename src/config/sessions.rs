@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers_is_written_as_a_word_a_line_or_a_list() {
+    fn an_answerer_is_written_as_a_word_a_command_line_or_a_list() {
         for (text, who) in [
             ("ask", Answerer::Ask),
             ("mcp", Answerer::Mcp(None)),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn session_settings_read_back_as_written() {
         let mut settings = SessionSettings { by: command(&["a", "b c"]), ..SessionSettings::default() };
         for typed in ["critic=codex", "model:opus=claude --model opus", "label:final=ask", "conditions=mcp"] {
             settings.set(typed).expect(typed);

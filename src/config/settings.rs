@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_a_multiplexer_is_dropped_unless_kept() {
+    fn variables_of_a_multiplexer_are_dropped_unless_the_settings_keep_them() {
         let names = ["TMUX", "TMUX_PANE", "STY", "ZELLIJ_SESSION_NAME", "KITTY_LISTEN_ON", "WEZTERM_PANE"];
         assert!(names.iter().all(|name| EnvSettings::default().drops(name)));
         for name in ["KITTY_WINDOW_ID", "STYLE", "MY_TMUX", "TERM"] {

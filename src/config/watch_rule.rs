@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_is_an_end_a_time_or_a_pattern() {
+    fn a_typed_watch_rule_is_an_end_a_time_a_load_or_a_pattern() {
         let says = |text| WatchRule::parse(text).map(|rule| rule.says());
         assert_eq!(says(" fail "), Ok("it fails".to_owned()));
         assert_eq!(says("90s"), Ok("it is silent for 90 s".to_owned()));

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_reads_one_counter_a_line() {
+    fn the_table_of_counters_has_one_counter_a_line() {
         let text = table(&output());
         let line = |start: &str| text.lines().find(|line| line.starts_with(start)).map(str::to_owned);
         assert_eq!(line("shell_commands").as_deref(), Some("shell_commands                  3"));

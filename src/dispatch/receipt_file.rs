@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_envelope_is_refused_with_the_reason() {
+    fn a_text_that_is_no_envelope_is_refused_with_the_reason() {
         for (text, reason) in [
             ("", "EOF"),
             ("{", "EOF"),

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_owns_a_terminal_says_so() {
+    fn a_command_that_owns_a_terminal_declares_it() {
         for (path, owns) in [("mcp", true), ("serve", true), ("demo", true), ("version", false)] {
             let command = find(path).expect(path);
             assert_eq!(matches!(command.reach, CommandReach::Alone(_)), owns, "{path}");

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_created_is_this_users_alone() {
+    fn created_folders_and_files_are_private_to_this_user() {
         let temp = tempfile::tempdir().expect("temp dir");
         let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
         let folder = temp.path().join("a/b");

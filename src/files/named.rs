@@ -249,7 +249,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(200))]
         /// Each call returns, whatever is there, and nothing outside is read or written.
         #[test]
-        fn f47_whatever_is_in_a_files_place_is_a_small_file_inside_or_an_error(
+        fn f47_reading_a_named_path_gives_a_small_regular_file_or_an_error(
             thing in prop::sample::select(&THINGS),
             links in prop::sample::select(&[Links::Followed, Links::Within, OWN, Links::NoneIn(2)]),
             access in prop::sample::select(&[FileAccess::Read, FileAccess::Append, FileAccess::Change]),

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_gets_the_next_row_and_gives_up_in_time() {
+    fn a_waiting_reader_gets_the_next_row_and_gives_up_in_time() {
         let (queue, rows, _) = RowQueue::new();
         assert!(matches!(rows.take(Duration::from_millis(1), 1), QueueItem::Late));
         std::thread::scope(|scope| {

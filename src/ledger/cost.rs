@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn what_git_has_is_told_and_nothing_planted_in_the_repository_is_started() {
+    async fn the_git_state_of_lost_files_is_told_and_no_planted_program_is_started() {
         let temp = tempfile::tempdir().expect("temp dir");
         let top = temp.path().canonicalize().expect("a path");
         repository(&top);
@@ -315,7 +315,7 @@ mod tests {
     const FIRST: &str = r#"echo '{"at":0,"is_whole":true,"cost":{"facts":[],"unknown":[]}}'"#;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn who_asks_about_what_hangs_waits_no_longer_and_is_told_what_was_known_by_then() {
+    async fn a_cost_process_that_hangs_is_killed_and_the_facts_known_by_then_are_told() {
         let (said, waited) = said_by(&format!("{FIRST}; exec sleep 100")).await;
         assert!(waited >= LOOKING + TELLING && waited < Duration::from_secs(5), "{waited:?}");
         let late = ["not known: any of it: looking took too long"];
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn what_dies_of_a_text_leaves_it_unknown() {
+    async fn a_cost_process_that_dies_or_floods_leaves_the_cost_unknown() {
         let (said, _) = said_by(&format!("{FIRST}; kill -ABRT $$")).await;
         let dead = ["not known: any of it: it could not be looked through"];
         assert_eq!(said, [&["no cost computed"], &dead, &dead]);
@@ -371,14 +371,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_first_look_tells_is_told_before_the_rest() {
+    fn the_quick_facts_of_a_cost_are_reported_before_the_whole() {
         let reports = reports(&[request("rm -rf \"$DIR/\"*", Path::new("/w"))], &GitLook);
         assert_eq!(reports.iter().map(|report| report.is_whole).collect::<Vec<_>>(), [false, true]);
         assert_eq!(reports[0].cost.sentences()[0], "$DIR is not set: \"$DIR/\"* means /*");
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_pipe_does_not_hold_it() {
+    async fn a_fifo_in_a_command_does_not_block_the_computation_of_its_cost() {
         let temp = tempfile::tempdir().expect("temp dir");
         let pipe = temp.path().join("pipe");
         rustix::fs::mknodat(

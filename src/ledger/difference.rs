@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_git_lists_is_read_whatever_the_names() {
+    fn the_files_that_git_lists_are_read_whatever_their_names() {
         let id = "1".repeat(40);
         let none = "0".repeat(40);
         let listed = format!(":000000 100644 {none} {id} A\0a b\nc\0:100644 000000 {id} {none} D\0-x\0");

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_says_of_what_and_what_to_do() {
+    fn an_error_about_a_connection_limit_names_the_limit_and_what_to_do() {
         for (of, said) in [
             (
                 ConnectionKind::Console,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_gets_the_place_that_is_freed_meanwhile() {
+    async fn a_waiting_connection_gets_the_place_that_is_freed() {
         let connections = Connections::new(Door::Operator, LIMITS);
         let first = connections.enter(ConnectionOrigin::Process(1)).await.expect("a place");
         let waiting = tokio::spawn({
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_than_so_many_wait() {
+    async fn the_number_of_waiting_connections_is_limited_for_each_task() {
         let connections = Connections::new(Door::Agent, LIMITS);
         let _held = [
             connections.enter(ConnectionOrigin::Task(1)).await.expect("a place"),

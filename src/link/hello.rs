@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_no_hello() {
+    fn noise_is_refused_as_a_handshake() {
         let nobody = format!(r#"{{"v":{VERSION}}}"#);
         let stranger = format!(r#"{{"v":{VERSION},"role":"root","pid":1,"ppid":1,"cwd":"/"}}"#);
         for line in ["", "{}", "GET / HTTP/1.1", &nobody, &stranger] {

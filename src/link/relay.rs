@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn that_no_runtime_is_there_is_said_as_a_runtime_would_refuse() {
+    fn a_missing_runtime_is_reported_in_the_form_of_a_refusal_by_a_runtime() {
         let line = refusal(&Error::NoRuntime { path: "/w".into() });
         let ack: Ack = serde_json::from_slice(&line).expect("an ack");
         assert!(!ack.ok && ack.no_runtime && line.ends_with(b"\n"), "{ack:?}");

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_are_found_by_their_locks_and_nothing_else_is_one() {
+    fn runtimes_are_found_by_held_locks_and_other_files_are_ignored() {
         let temp = tempfile::tempdir().expect("temp dir");
         let [one, other] = ["one", "other"].map(|name| places(temp.path(), name));
         let locks = one.locks();

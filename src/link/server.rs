@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_connection_too_many_is_told_so_and_a_console_comes_in_all_the_same() {
+    async fn a_connection_over_the_limit_is_refused_with_the_reason_and_a_console_is_admitted() {
         let few = ConnectionLimits { all: 9, each_task: 1, each_process: 1, operators: 1 };
         let house = house(few, PATIENCE);
         let agent = house.places.agent_socket();

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_runtime_per_workspace_and_the_next_one_replaces_stale_sockets() {
+    async fn a_workspace_admits_one_runtime_and_the_next_one_replaces_stale_sockets() {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = places(&temp);
         let first = Sockets::open(&places).expect("opens");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_removed_is_put_back_and_nobody_elses_files_are_removed() {
+    async fn removed_sockets_are_put_back_and_files_of_another_runtime_are_kept() {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = places(&temp);
         let mut sockets = Sockets::open(&places).expect("opens");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_listening_is_told_apart_from_a_failure() {
+    async fn connecting_to_a_missing_or_stale_socket_reports_that_no_runtime_is_there() {
         let temp = tempfile::tempdir().expect("temp dir");
         let missing = connect(&temp.path().join("none.sock")).await;
         assert!(matches!(missing, Err(Error::NoRuntime { .. })));

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_cause_says_what_to_do() {
+    fn each_transport_error_says_what_to_do() {
         let exited = |said: &str| TransportError::Exited { code: Some(255), said: said.into() };
         for (why, advice) in [
             (TransportError::NoCarrier { program: "ssh".into(), why: "x".into() }, "install it"),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_comes_first() {
+    fn a_transport_error_begins_with_the_message_of_the_carrier() {
         let told = TransportError::Exited { code: Some(255), said: "no container".into() }.describe("box");
         assert_eq!(told, "no container (exit 255)");
         let told = TransportError::Exited { code: Some(137), said: String::new() }.describe("box");

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_terminal_is_refused() {
+    fn a_file_that_is_no_terminal_is_refused() {
         let file = tempfile::tempfile().expect("a file");
         assert!(CallerTerminal::open(&file).is_err());
     }

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_hold_is_left_to_be_polled() {
+    fn ceilings_that_the_kernel_cannot_hold_are_left_to_be_polled() {
         let folder = tempfile::tempdir().expect("temp dir");
         let group = Cgroup(folder.path().join("group"));
         fs::create_dir(&group.0).expect("made");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_cannot_be_made_is_none() {
+    fn making_a_group_in_a_missing_folder_gives_none() {
         let folder = tempfile::tempdir().expect("temp dir");
         assert!(Cgroup::make(folder.path().join("no/such")).is_none());
     }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_first_version_has_memory_no_other_group_helps() {
+    fn ceilings_are_not_held_where_memory_belongs_to_cgroup_version_1() {
         let hybrid = "9:name=systemd:/\n4:memory:/a\n1:cpu,cpuacct:/\n0::/\n";
         assert!(is_first_version(hybrid) && is_first_version("3:cpu,memory:/"));
         assert!(!is_first_version("0::/user.slice/memory\n") && !is_first_version(""));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_of_its_own_family() {
+    fn this_process_belongs_to_its_own_family() {
         assert!(family().contains(&std::process::id().cast_signed()));
     }
 }

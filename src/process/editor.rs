@@ -72,7 +72,7 @@ mod tests {
 
     /// What the command says, over what was there: which editor runs.
     #[test]
-    fn f56_what_the_command_says_wins_and_what_was_there_does_not_run() {
+    fn f56_an_editor_named_by_the_command_wins_and_one_from_before_does_not_run() {
         let at_start =
             [("VISUAL", "echo old visual"), ("EDITOR", "echo old editor"), ("GIT_CONFIG_COUNT", "0")];
         type Variables = &'static [(&'static str, &'static str)];

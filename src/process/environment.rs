@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_variable_is_left_out() {
+    fn an_entry_that_is_no_variable_is_left_out_of_the_environment() {
         let read = Environment::parse(b"A=1\0NOTHING\0=x\0\0B==\n\0C=cut", None);
         let expected = [("A", "1"), ("B", "=\n"), ("C", "cut")];
         assert_eq!(
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_settings_say_wins_but_not_over_the_tasks_id() {
+    fn variables_from_the_settings_win_but_not_over_the_id_of_the_task() {
         let base = [("PAGER", "less"), ("EDITOR", "vi")];
         let base = base.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let own = [("PAGER", "more"), ("LD_LIBRARY_PATH", "/opt/lib"), (TASK_ID, "mine")];

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_what_was_started_and_what_took_its_place_with_the_same_streams() {
+    fn an_agent_is_the_started_process_or_one_that_replaced_it_with_the_same_streams() {
         use AgentKinship::{Agent, Other, Unclear};
         for (caller, expected) in [
             (10, Agent),

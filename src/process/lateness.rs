@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_part_of_the_command_may_take_for_ever_and_its_end_may_not() {
+    fn waiting_for_processes_of_the_command_has_no_deadline_and_ending_them_has_one() {
         let (now, second) = (Clock::origin(), Duration::from_secs(1));
         let mut watch = LatenessWatch { shell_gone: true, ..LatenessWatch::default() };
         watch.note_request(&HostRequest::Finish { leftovers: Leftovers::End, waits: true }, now);

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn any_sign_shows_that_a_process_came_out_of_a_task() {
+    fn a_process_of_a_task_is_recognised_by_its_host_its_adopter_or_its_mark() {
         for (pid, expected) in [
             (50, None),
             (80, None),

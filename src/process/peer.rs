@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_sent_before_a_reset_is_read_and_then_the_end() {
+    async fn bytes_sent_before_a_reset_are_read_and_then_the_end_of_the_stream() {
         let (mut ours, mut theirs) = UnixStream::pair().expect("a pair");
         theirs.write_all(b"last words").await.expect("sent");
         ours.write_all(b"unread").await.expect("sent");

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_a_name_and_none_that_is_not_there() {
+    fn this_process_has_a_program_name_and_a_missing_one_has_none() {
         assert!(program_name(std::process::id()).is_some_and(|name| !name.contains('/')));
         assert_eq!(program_name(0), None);
     }

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_says_of_a_command_has_its_own_name() {
+    fn a_message_of_the_shell_about_a_command_begins_with_the_name_of_the_shell() {
         let file = "/proc/self/fd/9:";
         let printed = format!("{file} line 1: x: not found\nsee {file} y\n{file} line 2: z");
         let named = with_shells_name(printed, Path::new("/usr/bin/bash"));

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_called_as_the_shell_it_stands_for_and_known_by_its_place() {
+    fn a_shell_link_has_the_name_of_its_shell_and_is_recognised_by_its_folder() {
         let links = ShellLinks::within("/d/pilothouse/shells".into());
         assert_eq!(links.of("zsh").file_name(), Some(OsStr::new("zsh")));
         for (path, is_link) in

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_counts_once_beyond_the_ceiling() {
+    fn shared_memory_of_a_tree_counts_once_when_a_ceiling_is_passed() {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "cat; true"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = shell.spawn().expect("a shell");

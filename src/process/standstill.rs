@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stopped_itself_stays_stopped_and_what_another_group_keeps_it_from_waits() {
+    fn a_self_stopped_process_stays_stopped_and_one_kept_off_the_terminal_waits() {
         let shell = |foreground| process(SHELL, foreground, None);
         for signal in [libc::SIGSTOP, libc::SIGTSTP, 0] {
             let stopped = Standstill::of(&[shell(SHELL), process(20, SHELL, Some(signal))], HOST, SHELL);
@@ -138,7 +138,7 @@ mod tests {
     proptest! {
         /// Giving turns as decided never takes the terminal from a living group, and comes to an end.
         #[test]
-        fn nobody_loses_the_terminal_who_has_it(
+        fn a_living_foreground_group_never_loses_the_terminal(
             groups in prop::collection::vec((20..24_i32, prop_oneof![
                 Just(None), Just(Some(libc::SIGTTIN)), Just(Some(libc::SIGSTOP)),
             ]), 0..6),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn somebody_looks_as_long_as_somebody_wants_to_know() {
+    async fn the_watch_for_stopped_hosts_looks_only_while_it_has_users() {
         let watch = Arc::new(StoppedHostWatch::default());
         let looks = || watch.is_looking.load(Ordering::Acquire);
         let (first, second) = (watch.begin(), watch.begin());

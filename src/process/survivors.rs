@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn f56_what_reads_the_commands_own_data_is_part_of_it_and_servers_are_not() {
+    fn f56_a_process_that_reads_the_commands_own_data_is_part_of_it_and_a_server_is_not() {
         let closed = |pid| Survivor { is_closed: true, ..process(pid, &[]) };
         let new = |pid, pipes: &[PipeEnd]| Survivor { is_new: true, ..process(pid, pipes) };
         let was = |pid, gets_on| Survivor { was_part: true, gets_on, ..process(pid, &[]) };
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reads_is_told_from_what_computes() {
+    fn a_process_that_only_reads_is_told_from_one_that_computes() {
         let processes = vec![busy(2, &[into(1)]), process(3, &[stdin(1)]), process(4, &[stdin(2)])];
         let snapshot = SurvivorSnapshot { processes, written_outside: HashSet::new() };
         assert_eq!(snapshot.readers(), BTreeSet::from([4]));

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_part_of_the_command_is_waited_for_and_then_the_rest_is_ended() {
+    fn processes_of_the_command_are_waited_for_and_then_the_leftovers_are_ended() {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::End, true);
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_be_killed_is_given_up_after_ten_seconds() {
+    fn a_tree_that_cannot_be_killed_is_given_up_after_ten_seconds() {
         let mut termination = Termination::default();
         termination.end(at(0), Duration::ZERO);
         assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Kill]);

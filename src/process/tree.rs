@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_is_no_process() {
+    fn a_torn_stat_line_is_not_parsed() {
         for bad in ["", "1", "1 (", "1 (x", "1 (x)", "1 (x) S 1", ")("] {
             assert_eq!(parse(bad.as_bytes()), None, "{bad}");
         }

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_is_alive_and_what_has_its_id_later_is_another_one() {
+    fn this_process_is_alive_and_a_later_process_with_its_id_is_another_one() {
         let own = i32::try_from(std::process::id()).expect("a pid");
         let entry = ProcessEntry::read(own).expect("reads");
         let [process] = &describe_unended([&entry])[..] else { panic!("one process") };

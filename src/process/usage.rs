@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_counts_and_the_host_only_for_what_it_has_waited_for() {
+    fn usage_counts_the_tree_and_of_the_host_only_its_reaped_children() {
         let scale = Scale { ticks_per_second: 100, page_bytes: 4_096 };
         let processes = [process(150, 10, false), process(25, 0, true)];
         let usage = Usage::of(&process(5, 99, false), &processes, scale);

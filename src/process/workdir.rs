@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_outside_even_when_it_does_not_exist() {
+    fn a_workdir_outside_the_root_is_refused_even_if_it_does_not_exist() {
         let folders = Folders::new();
         symlink(folders.all.join("outside"), folders.root.join("out")).expect("link");
         let evil = folders.all.join("root-evil");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_there_a_file_and_absurd_names_are_told_apart() {
+    fn a_missing_workdir_a_file_and_an_unreadable_link_are_different_errors() {
         let folders = Folders::new();
         let long = "x".repeat(5000);
         for asked in ["nowhere", "~", "a\0b", long.as_str()] {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_it_is_the_callers_directory_if_inside_else_the_root() {
+    fn the_default_workdir_is_the_callers_directory_if_inside_the_root_else_the_root() {
         let folders = Folders::new();
         let deep = folders.root.join("src/deep");
         assert_eq!(folders.base(&deep).expect("inside"), deep);

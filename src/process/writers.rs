@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_shared_mapping_that_writes_is_one() {
+    fn only_a_shared_writable_mapping_of_a_file_counts_as_a_writer() {
         let of = |line: &str| written_mapping(line.as_bytes());
         let device = rustix::fs::makedev(0xfe, 1);
         assert_eq!(of("7f00-7f10 rw-s 00000000 fe:01 4242    /a b"), Some((device, 4242)));

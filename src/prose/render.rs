@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_underlined_and_told_what_to_do_about() {
+    fn a_diagnostic_underlines_its_place_and_has_a_hint() {
         let text = first("let name = exec \"date\"\nexec \"echo {nmae}\"\n");
         assert_eq!(
             text,

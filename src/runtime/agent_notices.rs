@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_task_is_told_once_and_not_where_the_answer_tells_it() {
+    fn the_end_of_a_task_is_told_once_and_not_again_beside_an_answer_about_that_task() {
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
         assert_eq!(take(&mut notices), DeliveredNotices::default(), "its own doing is no news");
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_does_to_a_task_is_told_and_what_its_agent_does_is_not() {
+    fn an_agent_is_told_what_a_person_did_to_its_task_and_not_its_own_acts() {
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
         type_into(&mut notices, &mut supervisor, 4);

@@ -114,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_result_an_answer_waits_for_it() {
+    fn an_answer_before_the_first_result_does_not_count() {
         assert_eq!(costs().check(at(0), &OF, Some(0)), CostCheck::Old);
     }
 
     #[test]
-    fn who_was_told_nothing_is_not_asked_again_and_what_is_over_is_forgotten() {
+    fn an_answer_without_a_revision_counts_and_an_ended_call_is_forgotten() {
         let mut costs = costs();
         assert_eq!(costs.check(at(0), &OF, None), CostCheck::Counts);
         costs.keep(|_| false);

@@ -285,7 +285,7 @@ mod tests {
     use crate::runtime::record_row::AbandonedCall;
 
     #[test]
-    fn a_second_in_which_nothing_happened_is_no_news_and_is_closed_by_the_next() {
+    fn a_quiet_second_is_no_news_and_enters_the_history_with_the_next_busy_one() {
         let at = |second| Timestamp::from_second(second).expect("a time");
         let mut counters = Counters { begun: 4, ..Counters::default() };
         assert!(counters.tick(at(10)) && !counters.tick(at(11)) && !counters.tick(at(12)));

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_until_a_quarter_is_free() {
+    fn the_oldest_outputs_go_until_a_quarter_of_the_room_is_free() {
         let mut outputs = EndedOutputs::default();
         for number in 0..16 {
             outputs.add(id(number), 0, Duration::ZERO);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_just_ended_is_spared() {
+    fn the_output_of_a_task_that_has_just_ended_is_spared() {
         let mut outputs = EndedOutputs::default();
         outputs.add(id(0), 1 << 30, Duration::ZERO);
         assert!(outputs.take_excess(LEAST, SPARED / 2).is_empty());
@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_is_within_the_bound_and_nothing_newer_goes_first(
+        fn kept_outputs_stay_within_the_bound_and_the_oldest_go_first(
             stored in prop::collection::vec(0..10 * LEAST, 0..60), most in 0..40 * LEAST,
         ) {
             let mut outputs = EndedOutputs::default();

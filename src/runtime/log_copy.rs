@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_piece_is_refused() {
+    fn a_piece_of_a_log_that_is_no_base64_or_too_large_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let append =
             |bytes: String| LogPart::Marks.append(folder.path(), &LogPiece { bytes, length: u64::MAX });

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_can_be_fed_at_once_when_it_was_created_is_not_packed_and_nobody_uses_it() {
+    fn a_terminal_is_ready_for_output_when_it_is_created_unpacked_and_unused() {
         let screen = TaskScreen::blank(Size::default(), ByteOrigin::Tty);
         assert!(!screen.is_whole());
         let _ = screen.feed(|terminal| terminal.feed(b"a line\r\n"));

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_text_has_most_too_much_of_is_what_cuts_it() {
+    fn the_measure_that_a_text_exceeds_most_is_its_excess() {
         let room = Room { chars: 100, bytes: 100, lines: 2 };
         assert_eq!(room.excess("a\nb"), None);
         assert_eq!(room.excess("a\nb\nc\n"), Some((3, 2)));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_some_leave_goes_to_the_others() {
+    fn room_left_by_some_texts_goes_to_the_others() {
         for (wanted, room, given) in [
             (vec![], 10, vec![]),
             (vec![5, 5], 10, vec![5, 5]),
@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_gets_more_than_wanted_nor_less_than_an_equal_part(
+        fn no_share_exceeds_its_demand_or_falls_below_an_equal_part(
             wanted in prop::collection::vec(0_usize..300_000, 1..24),
             room in 0_usize..40_000,
         ) {

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_stand_for_a_number_and_never_the_other_way_round() {
+    fn a_string_of_digits_is_accepted_as_a_number_and_a_number_is_no_string() {
         assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": "500", "cols": null})).is_ok());
         assert!(parse::<ExecCommandTool>(json!({"cmd": 500})).is_err());
         assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": "+5"})).is_err());
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_other_agents_tools_have_are_taken_for_ours() {
+    fn field_names_of_other_agents_tools_are_accepted_as_ours() {
         for given in [
             json!({"command": "ls", "timeout": 5, "cwd": "src"}),
             json!({"cmd": "ls", "command": "ls", "timeout_ms": 5, "dir_path": "src"}),

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so_once_and_for_all() {
+    fn a_preview_that_was_cut_stays_marked_as_truncated() {
         let of =
             |chars: usize, budget: usize| StreamPreview::of(&StreamText::Whole("x".repeat(chars)), budget);
         assert!(!of(0, 100).is_truncated() && !of(100, 100).is_truncated() && of(101, 100).is_truncated());

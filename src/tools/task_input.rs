@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn none_or_two_or_nothing_in_it_is_refused() {
+    fn an_input_of_no_form_of_two_forms_or_an_invalid_one_is_refused() {
         let cases = [
             (json!({"task_id": "t"}), "input"),
             (json!({"task_id": "t", "eof": false}), "input"),

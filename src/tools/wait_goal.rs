@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_a_success_whether_or_not_one_waited() {
+    fn output_that_is_there_is_a_success_with_or_without_a_wait() {
         assert_eq!(retrieval(true, true), Retrieval::Success);
         assert_eq!(retrieval(true, false), Retrieval::Success);
         assert_eq!(retrieval(false, true), Retrieval::Timeout);

@@ -14,7 +14,7 @@ fn ask(home: &Home, args: &[&str]) -> (Value, i32) {
 }
 
 #[test]
-fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
+fn adopting_an_agent_redirects_its_shell_and_undoing_restores_the_file_exactly() {
     let home = Home::new();
     let user = home.workspace().join("..");
     let settings = user.join(".claude/settings.json");
@@ -56,7 +56,7 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
 }
 
 #[test]
-fn what_a_person_edits_since_stays_to_the_byte() {
+fn edits_of_a_person_after_the_adoption_stay_to_the_byte() {
     let home = Home::new();
     let user = home.workspace().join("..");
     let settings = user.join(".claude/settings.json");
@@ -91,7 +91,7 @@ fn an_agent_without_a_setting_for_its_shell_says_what_to_do_instead() {
 }
 
 #[test]
-fn pi_is_led_here_by_what_it_reads_and_by_nothing_that_it_would_ignore() {
+fn adopting_pi_writes_only_settings_that_pi_reads() {
     let home = Home::new();
     let settings = home.workspace().join("../.pi/agent/settings.json");
     std::fs::create_dir_all(settings.parent().expect("a folder")).expect("made");
@@ -120,7 +120,7 @@ fn pi_is_led_here_by_what_it_reads_and_by_nothing_that_it_would_ignore() {
 }
 
 #[test]
-fn codex_is_led_here_by_its_environments_with_none_beside_that_would_run_commands_in_silence() {
+fn adopting_codex_makes_our_environment_the_default_and_leaves_out_the_local_one() {
     let home = Home::new();
     let folder = home.workspace().join("../.codex");
     let file = folder.join("environments.toml");
@@ -188,7 +188,7 @@ fn a_plugin_is_installed_and_taken_back_to_the_letter() {
 }
 
 #[test]
-fn copilot_is_shown_here_by_a_file_that_was_not_there_before() {
+fn adopting_copilot_installs_a_hook_file_and_undoing_removes_it() {
     let home = Home::new();
     let folder = home.workspace().join("../.copilot");
     let (adopted, code) = ask(&home, &["adopt", "copilot"]);

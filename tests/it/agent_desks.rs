@@ -66,12 +66,12 @@ fn plugin_answers(agent: &str) {
 }
 
 #[test]
-fn opencode_is_answered_here_or_there() {
+fn a_prompt_of_opencode_is_answered_in_the_console_or_in_the_agent() {
     plugin_answers("opencode");
 }
 
 #[test]
-fn kilo_is_answered_here_or_there() {
+fn a_prompt_of_kilo_is_answered_in_the_console_or_in_the_agent() {
     plugin_answers("kilo");
 }
 
@@ -125,17 +125,17 @@ fn shows_prompts(agent: &str, tool: &str, words: &Value) {
 }
 
 #[test]
-fn codex_shows_its_prompts_here_and_takes_answers_there() {
+fn codex_shows_its_prompts_in_the_console_and_takes_answers_in_the_agent() {
     shows_prompts("codex", "Bash", &words_with_use());
 }
 
 #[test]
-fn qwen_shows_its_prompts_here_and_takes_answers_there() {
+fn qwen_shows_its_prompts_in_the_console_and_takes_answers_in_the_agent() {
     shows_prompts("qwen", "run_shell_command", &words_with_use());
 }
 
 #[test]
-fn copilot_shows_its_prompts_here_and_takes_answers_there() {
+fn copilot_shows_its_prompts_in_the_console_and_takes_answers_in_the_agent() {
     shows_prompts("copilot", "Bash", &json!({"additionalContext": SAID}));
 }
 

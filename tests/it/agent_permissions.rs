@@ -38,7 +38,7 @@ fn answered(home: &Home, console: &Console, cmd: &str, key: &[u8]) {
 }
 
 #[test]
-fn all_of_a_turn_is_allowed_until_it_ends() {
+fn a_permission_for_a_turn_allows_its_prompts_until_the_turn_ends() {
     let home = Home::new();
     let console = opened(&home);
     answered(&home, &console, "touch x", b"t");
@@ -65,7 +65,7 @@ fn all_of_a_turn_is_allowed_until_it_ends() {
 }
 
 #[test]
-fn what_is_alike_is_allowed_until_a_key_ends_that() {
+fn a_permission_for_alike_commands_holds_until_a_key_ends_it() {
     let home = Home::new();
     let console = opened(&home);
     let asked = hook(&home, &told("PermissionRequest", "s1", "ls a"));
@@ -95,7 +95,7 @@ fn what_is_alike_is_allowed_until_a_key_ends_that() {
 }
 
 #[test]
-fn what_is_permitted_ends_with_a_pause_and_helps_nobody_without_a_console() {
+fn a_permission_ends_with_a_pause_and_has_no_effect_without_a_console() {
     let home = Home::new();
     let mut served = home.serve();
     let mut console = opened(&home);
@@ -219,7 +219,7 @@ fn concurrent_prompts_of_several_sessions_are_answered_with_one_key_each() {
 
 #[test]
 #[ignore = "half a minute; .ci/long runs it"]
-fn long_of_50_prompts_of_8_sessions_all_are_answered_within_a_minute() {
+fn long_all_50_prompts_of_8_sessions_are_answered_within_a_minute() {
     let took = one_after_another(50, 8);
     eprintln!("50 prompts of 8 sessions: {:.1} s", took.as_secs_f64());
     assert!(took.as_secs() < 60, "{took:?}");
@@ -281,7 +281,7 @@ async fn no_end_of_a_console_or_a_permission_allows_anything() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes; .ci/long runs it"]
-async fn long_of_1000_ends_of_a_console_or_a_permission_none_allows_anything() {
+async fn long_none_of_1000_ends_of_a_console_or_a_permission_allows_anything() {
     ends(1_000).await;
 }
 
@@ -368,6 +368,6 @@ fn no_kill_of_a_hook_a_console_or_a_runtime_allows_anything() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_of_1000_kills_none_allows_anything() {
+fn long_none_of_1000_kills_allows_anything() {
     kills(50, 6);
 }

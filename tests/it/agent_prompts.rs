@@ -102,7 +102,7 @@ fn a_prompt_is_allowed_by_a_key_and_refused_with_words() {
 }
 
 #[test]
-fn what_was_answered_in_the_agent_goes_and_takes_no_key() {
+fn a_prompt_answered_in_the_agent_leaves_the_console_and_takes_no_key() {
     let home = Home::new();
     let console = opened(&home);
     let asked = hook(&home, &told("PermissionRequest", "s1", "touch x"));
@@ -136,7 +136,7 @@ fn a_command_that_runs_has_had_its_answer() {
 }
 
 #[test]
-fn where_nobody_is_there_or_anything_is_wrong_nothing_is_printed() {
+fn a_hook_prints_nothing_without_a_console_or_with_invalid_input() {
     let home = Home::new();
     let prompt = told("PermissionRequest", "s1", "touch x");
     assert_eq!(printed(hook(&home, &prompt)), "", "no runtime");
@@ -352,6 +352,6 @@ async fn an_answer_never_reaches_a_changed_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes; .ci/long runs it"]
-async fn long_of_1000_races_no_answer_reaches_a_changed_request() {
+async fn long_no_answer_reaches_a_changed_request_in_1000_races() {
     race(1_000).await;
 }

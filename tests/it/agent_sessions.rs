@@ -143,7 +143,7 @@ fn an_agent_without_hooks_has_a_row_by_the_commands_of_its_own_shell() {
 }
 
 #[test]
-fn what_nobody_was_asked_is_a_filter_and_what_was_refused_can_be_run_oneself() {
+fn a_filter_lists_unasked_calls_and_a_refused_call_can_be_run_by_the_person() {
     let door = Door::new();
     let console = Console::open(&door.home, &[], (120, 40));
     console.shows(" OBSERVE ");

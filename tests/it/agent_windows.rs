@@ -94,7 +94,7 @@ fn a_key_leads_to_the_pane_of_tmux_in_which_an_agent_asks() {
 }
 
 #[test]
-fn of_an_agent_in_another_terminal_it_is_said_where_it_runs() {
+fn the_console_says_where_an_agent_in_another_terminal_runs() {
     let home = Home::new();
     let console = opened(&home);
     // This process is the agent.

@@ -142,7 +142,7 @@ proptest! {
 
     /// Of a line that is like others, bash starts the program of the table and nothing else, and it leaves no file behind.
     #[test]
-    fn bash_starts_nothing_else_in_a_line_that_is_like_others(
+    fn bash_starts_only_the_program_of_the_table_in_an_alike_line(
         pieces in prop::collection::vec(piece(), 1..6),
         gaps in prop::collection::vec(prop::sample::select(vec!["", " ", " ", " ", "\t"]), 6),
     ) {

@@ -138,7 +138,7 @@ fn f61_a_command_of_an_agents_own_shell_has_the_signals_of_its_caller() {
 }
 
 #[test]
-fn f61_what_a_caller_has_it_ignore_does_not_end_a_runtime() {
+fn f61_a_signal_that_the_caller_ignores_does_not_end_a_runtime() {
     let home = Home::new();
     let caller = ["--ignore-signal=HUP", "--ignore-signal=INT"];
     let mut served = home.listening(&mut by(&caller, &home.command(&["serve"])));

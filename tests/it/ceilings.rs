@@ -46,7 +46,7 @@ async fn exec(runtime: &Handle, workspace: &Path, cmd: &str, wait_ms: u64) -> Ca
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hog_is_ended_in_words_and_nobody_else_is() {
+async fn a_command_over_its_memory_ceiling_is_ended_with_a_reason_and_others_go_on() {
     if !has_python() {
         return;
     }
@@ -156,7 +156,7 @@ fn the_agents_own_shell_and_its_task_are_told_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_the_kernel_must_hold_a_ceiling_and_cannot_nothing_is_run() {
+async fn a_command_is_refused_where_the_kernel_must_hold_its_ceiling_and_cannot() {
     if pilothouse::process::claim_controllers().is_ok() {
         return skip("the kernel holds ceilings here");
     }

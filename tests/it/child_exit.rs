@@ -26,7 +26,7 @@ fn bytes_and_exit_code_are_those_of_the_command() {
 }
 
 #[test]
-fn each_flag_stands_alone_too() {
+fn each_of_the_flags_raw_and_exit_code_works_alone() {
     let home = Home::new();
     let (code, stdout, _) = ran(&home, &["--exit-code=child", "echo hi; exit 3"]);
     let answer: serde_json::Value = serde_json::from_slice(&stdout).expect("an answer");
@@ -59,7 +59,7 @@ fn a_long_command_is_waited_for() {
 }
 
 #[test]
-fn what_was_not_run_says_so_with_a_code_of_its_own() {
+fn a_command_that_was_not_run_has_an_exit_code_of_its_own() {
     let home = Home::new();
     let (code, stdout, stderr) = ran(&home, &["--raw", "--exit-code=child", "--workdir", "/nowhere", "true"]);
     assert_eq!((code, stdout.len()), (Some(125), 0));

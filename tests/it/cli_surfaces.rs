@@ -57,7 +57,7 @@ fn a_receipt_is_rendered_from_a_file_or_from_standard_input() {
 }
 
 #[test]
-fn an_envelope_is_compacted_and_what_comes_out_goes_in_again() {
+fn an_envelope_is_compacted_and_the_result_can_be_compacted_again() {
     let home = Home::new();
     let envelope = large(&home);
     let (told, _) = answer(&home, &["receipt", "compact", "answer.json", "--budget", "700"]);
@@ -73,7 +73,7 @@ fn an_envelope_is_compacted_and_what_comes_out_goes_in_again() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_what_to_do() {
+fn an_unreadable_receipt_file_is_refused_with_advice() {
     let home = Home::new();
     std::fs::write(home.workspace().join("list.json"), "[1]").expect("written");
     let huge = std::fs::File::create(home.workspace().join("huge.json")).expect("a file");
@@ -146,7 +146,7 @@ fn the_counters_of_a_running_runtime_are_shown_in_three_forms() {
 }
 
 #[test]
-fn without_a_terminal_the_console_says_what_else_there_is() {
+fn a_console_without_a_terminal_names_the_plain_line_mode() {
     let home = Home::new();
     let mut command = Command::new("setsid");
     command.arg("-w").arg(program());

@@ -211,7 +211,7 @@ fn tasks(home: &Home) -> Vec<Value> {
 }
 
 #[test]
-fn whatever_is_not_about_a_process_that_is_a_task_goes_on_to_the_byte_both_ways() {
+fn messages_about_anything_but_a_task_are_forwarded_byte_for_byte_both_ways() {
     let home = Home::new();
     let mut codex = Codex::new(&home);
     let long = format!("{{\"id\":4,\"method\":\"fs/writeFile\",\"params\":\"{}\"}}", "x".repeat(5 << 20));
@@ -238,7 +238,7 @@ fn whatever_is_not_about_a_process_that_is_a_task_goes_on_to_the_byte_both_ways(
 }
 
 #[test]
-fn a_process_is_a_task_and_codex_hears_of_it_what_its_server_would_say() {
+fn a_process_of_codex_is_a_task_and_is_reported_as_its_server_would_report_it() {
     let (home, _served) = served();
     let mut codex = Codex::new(&home);
     codex.start("a", "echo out; echo err >&2; echo $GIVEN $BOTH $FROM_POLICY; pwd; exit 3", &json!({}));
@@ -339,7 +339,7 @@ fn a_process_on_a_terminal_is_a_pane_and_lives_on_when_codex_is_killed() {
 }
 
 #[test]
-fn without_a_runtime_the_server_has_it_and_a_line_says_so() {
+fn a_command_without_a_runtime_goes_to_the_server_of_codex_and_a_line_says_so() {
     let home = Home::new();
     let _starting = home.never_listening();
     for switch in ["off", "on"] {
@@ -376,7 +376,7 @@ fn sandbox() -> Value {
 }
 
 #[test]
-fn what_codex_fences_is_run_by_its_server_and_a_task_stands_for_it() {
+fn a_sandboxed_command_of_codex_runs_in_its_server_and_a_task_stands_for_it() {
     let (home, _served) = served();
     let mut codex = Codex::new(&home);
     let sandbox = sandbox();

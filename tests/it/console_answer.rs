@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn an_answer_shows_in_the_pane_what_a_whole_frame_shows_there(
+    fn a_fast_answer_to_a_key_draws_the_pane_as_a_whole_frame_would(
         size in prop_oneof![Just((80, 24)), Just((120, 40)), Just((200, 60))],
         is_full: bool,
         (columns, rows) in (20..140_u16, 5..50_u16),

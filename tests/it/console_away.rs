@@ -57,7 +57,7 @@ fn is_told(app: &App) -> bool {
 }
 
 #[test]
-fn who_comes_back_is_told_what_they_missed() {
+fn a_returning_person_is_told_what_they_missed() {
     for size @ (columns, rows) in ALL_SIZES {
         let mut app = console(busy(), size);
         leave_for(&mut app, 2_400);
@@ -80,7 +80,7 @@ fn who_comes_back_is_told_what_they_missed() {
 }
 
 #[test]
-fn each_line_leads_there_and_any_other_key_closes() {
+fn a_number_on_the_away_sheet_leads_to_its_line_and_any_other_key_closes_the_sheet() {
     for (key, screen, number) in
         [("1", Screen::Tasks, 7), ("2", Screen::Focus, 2), ("3", Screen::Focus, 5), ("4", Screen::Focus, 6)]
     {
@@ -105,7 +105,7 @@ fn each_line_leads_there_and_any_other_key_closes() {
 }
 
 #[test]
-fn who_was_not_away_or_missed_nothing_is_not_told() {
+fn a_person_who_was_not_away_or_missed_nothing_is_shown_no_away_sheet() {
     let mut app = console(busy(), (100, 30));
     assert_eq!(obstacle(&app, Action::WhileAway).as_deref(), Some("you have not been away"));
     leave_for(&mut app, 299);
@@ -130,7 +130,7 @@ fn a_sheet_never_takes_the_keys_of_a_task_and_can_be_looked_at_again() {
 }
 
 #[test]
-fn more_than_fits_is_counted() {
+fn lines_that_do_not_fit_on_the_away_sheet_are_counted() {
     let failed = |number| Arc::new(ended(task(number, "make", 90, 60), TaskStatus::Failed, Some(2), 60));
     let many = Snapshot { tasks: (1..=40).map(failed).collect(), notices: Vec::new(), ..snapshot() };
     for size in [(40, 8), (60, 15), (80, 24), (200, 60)] {

@@ -55,7 +55,7 @@ fn under_way(size: (u16, u16)) -> App {
 }
 
 #[test]
-fn its_items_are_rows_until_there_is_a_receipt() {
+fn the_items_of_a_running_batch_are_listed_as_rows() {
     let mut app = under_way((80, 16));
     insta::assert_snapshot!("batch_calls_80x16", shown(&app));
     let _ = press(&mut app, &["Tab"]);
@@ -65,7 +65,7 @@ fn its_items_are_rows_until_there_is_a_receipt() {
 }
 
 #[test]
-fn the_item_under_way_stays_on_screen_where_there_is_little_room() {
+fn the_running_item_of_a_batch_stays_on_a_small_screen() {
     for rows in 9..20 {
         let mut app = under_way((60, rows));
         let _ = press(&mut app, &["Tab"]);
@@ -74,7 +74,7 @@ fn the_item_under_way_stays_on_screen_where_there_is_little_room() {
 }
 
 #[test]
-fn beside_an_item_stands_the_call_it_belongs_to() {
+fn the_call_of_a_batch_item_is_shown_beside_it() {
     let app = console(snapshot(), (200, 60));
     assert_eq!(app.state.selected_task().and_then(|task| task.item).map(|item| item.index), Some(3));
     assert_eq!(app.state.shown_call().map(|call| call.seq), Some(311));
@@ -122,7 +122,7 @@ fn asked(effects: Vec<Effect>) -> Vec<CoveredCommand> {
 }
 
 #[test]
-fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
+fn the_part_of_each_items_output_that_an_answer_showed_is_marked_in_the_whole() {
     for size in [(80, 24), (120, 40)] {
         let mut app = answered(size);
         assert_eq!(obstacle(&app, Action::ModelSaw).as_deref(), None);
@@ -160,7 +160,7 @@ fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
 }
 
 #[test]
-fn what_was_seen_begins_at_the_item_that_is_read() {
+fn the_view_of_the_seen_output_begins_at_the_item_that_is_read() {
     let mut app = answered((120, 40));
     let _ = press(&mut app, &["Tab", "G"]);
     let shown_of = asked(press(&mut app, &["v"]));

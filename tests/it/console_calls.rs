@@ -171,7 +171,7 @@ fn row(app: &App, words: &str) -> String {
 }
 
 #[test]
-fn a_batch_a_held_call_and_a_refused_one_say_what_they_are() {
+fn the_rows_of_batches_held_calls_and_refused_calls_show_their_state() {
     for size in EVERY_SIZE {
         let mut app = console(batches(), size);
         let _ = press(&mut app, &["3"]);
@@ -252,7 +252,7 @@ fn once_a_batch_is_decided_the_selection_follows_again() {
 }
 
 #[test]
-fn what_a_script_asks_about_tasks_is_listed_only_if_it_is_looked_for() {
+fn task_queries_of_a_script_are_listed_only_when_searched_for() {
     let mut state = snapshot();
     let last = state.calls.last().expect("a call").as_ref().clone();
     let poll = |seq, tool: &str| CallSummary {

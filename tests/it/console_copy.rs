@@ -83,7 +83,7 @@ fn a_click_copies_nothing() {
 }
 
 #[test]
-fn what_the_last_command_printed_is_copied_and_said() {
+fn the_output_of_the_last_command_is_copied_and_the_copy_is_confirmed() {
     let mut app = opened();
     assert!(press(&mut app, &["Y"]).iter().any(|effect| matches!(effect, Effect::LastOutput(_))));
     let effects = app.update(Msg::LastOutput("one\ntwo\n".into(), true));

@@ -71,7 +71,7 @@ fn finished_tasks_are_cleared_and_live_ones_stay() {
 }
 
 #[test]
-fn lines_are_called_back_unless_they_were_to_be_hidden() {
+fn entered_lines_are_recalled_unless_a_secret_was_asked_for() {
     let mut app = opened(7);
     let _ = press(&mut app, &["i"]);
     write(&mut app, "first");
@@ -95,7 +95,7 @@ fn lines_are_called_back_unless_they_were_to_be_hidden() {
 }
 
 #[test]
-fn why_a_task_stands_as_it_does_is_told_with_where_that_is_known_from() {
+fn the_reason_for_the_state_of_a_task_is_told_with_its_source() {
     for (number, name) in [(7, "waiting"), (8, "cancelling"), (4, "failed")] {
         let mut app = opened(number);
         let _ = press(&mut app, &["w"]);

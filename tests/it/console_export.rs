@@ -76,7 +76,7 @@ fn reading(record: CallRecord) -> App {
 }
 
 #[test]
-fn what_can_be_kept_is_listed_at_each_size() {
+fn the_exports_of_a_task_are_listed_at_each_size() {
     for (columns, rows) in SIZES {
         let mut app = console(snapshot(), (columns, rows));
         select(&mut app, 7);
@@ -128,7 +128,7 @@ fn a_receipt_is_kept_byte_for_byte_and_an_envelope_whole_whatever_the_budget() {
 }
 
 #[test]
-fn what_cannot_be_kept_says_why() {
+fn an_unavailable_export_says_why() {
     let mut app = reading(record());
     let _ = press(&mut app, &["e"]);
     assert!(shown(&app).contains("not now: it is no batch"), "{}", shown(&app));
@@ -155,7 +155,7 @@ fn the_screen_is_kept_as_it_is_drawn_without_the_list_over_it() {
 }
 
 #[test]
-fn one_key_takes_the_picture_of_a_dialog_and_is_the_tasks_while_typing() {
+fn a_key_takes_the_picture_of_a_dialog_and_goes_to_the_task_while_typing() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 6);
     let _ = press(&mut app, &["s"]);

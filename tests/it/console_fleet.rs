@@ -128,7 +128,7 @@ pub(crate) fn select(app: &mut App, wanted: &TaskId) {
 }
 
 #[test]
-fn three_places_one_of_them_lost() {
+fn a_fleet_with_a_lost_place_is_shown_at_each_size() {
     for (columns, rows) in SIZES {
         let mut app = opened((columns, rows));
         insta::assert_snapshot!(format!("fleet_{columns}x{rows}"), shown(&app));
@@ -151,7 +151,7 @@ fn three_places_one_of_them_lost() {
 }
 
 #[test]
-fn one_list_of_what_waits_names_the_place() {
+fn the_attention_list_names_the_place_of_a_waiting_task() {
     let mut app = opened((120, 40));
     let _ = press(&mut app, &["a"]);
     assert!(shown(&app).contains("web-fix/t02"), "{}", shown(&app));
@@ -235,7 +235,7 @@ fn a_command_starts_where_the_line_says_whatever_happens_meanwhile() {
 }
 
 #[test]
-fn one_place_alone_and_all_again() {
+fn the_tasks_of_one_place_are_shown_alone_and_then_all_again() {
     let mut app = opened((120, 40));
     let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
     assert!(app.state.tasks().iter().all(|task| task.place == Some(name(1))) && app.state.tasks().len() == 2);
@@ -255,7 +255,7 @@ fn a_name_leads_to_the_workspace_of_its_place() {
 }
 
 #[test]
-fn the_calls_of_one_place_alone_and_of_all_again() {
+fn the_calls_of_one_place_are_shown_alone_and_then_all_again() {
     let mut app = opened((200, 60));
     let _ = press(&mut app, &["3"]);
     let all = app.state.call_rows().len();
@@ -268,7 +268,7 @@ fn the_calls_of_one_place_alone_and_of_all_again() {
 }
 
 #[test]
-fn how_long_ago_a_place_was_lost_goes_on() {
+fn the_time_since_a_place_was_lost_goes_on() {
     let mut app = opened((120, 40));
     assert!(shown(&app).contains("lost 10s ago"), "{}", shown(&app));
     let later = now() + jiff::SignedDuration::from_secs(8);
@@ -328,7 +328,7 @@ fn every_screen_is_drawn_at_any_size() {
 }
 
 #[test]
-fn a_call_is_called_by_its_place_wherever_it_is_named() {
+fn a_call_is_named_with_its_place_everywhere() {
     let mut app = opened((160, 50));
     let whole = |app: &App, name: &str| {
         let text = shown(app);

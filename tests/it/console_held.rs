@@ -83,7 +83,7 @@ fn decisions(effects: &[Effect]) -> Vec<(u64, Decision)> {
 }
 
 #[test]
-fn the_card_shows_all_there_is_to_know() {
+fn the_cards_of_held_calls_match_their_snapshots() {
     for size in SIZES {
         let held =
             vec![call(1, &["git push origin main"], ruled()), call(2, &["ls", "make"], HoldReason::Paused)];
@@ -151,7 +151,7 @@ fn a_cost_that_comes_or_changes_has_to_be_read_before_a_key_counts() {
 }
 
 #[test]
-fn what_waits_is_said_in_bar_list_and_notice() {
+fn a_held_call_is_shown_in_bar_list_and_notice() {
     for size in SIZES {
         let app = open(waiting(vec![call(1, &["git push origin main"], ruled())]), size);
         insta::assert_snapshot!(format!("held_tasks_{}x{}", size.0, size.1), shown(&app));
@@ -159,7 +159,7 @@ fn what_waits_is_said_in_bar_list_and_notice() {
 }
 
 #[test]
-fn what_was_typed_before_the_card_was_seen_is_no_answer() {
+fn a_key_typed_before_the_card_was_seen_is_no_answer() {
     let held = vec![call(1, &["git push"], ruled())];
     let mut app = open(waiting(held), (80, 24));
     assert_eq!(decisions(&press(&mut app, &["A", "y"])), []);
@@ -358,7 +358,7 @@ fn a_rule_that_misses_the_call_or_is_none_is_not_given() {
 }
 
 #[test]
-fn what_does_not_fit_on_the_screen_is_not_let_run() {
+fn a_wider_approval_is_refused_where_its_rule_does_not_fit_on_the_screen() {
     let mut app = ruling((60, 9));
     app.mark_drawn();
     later(&mut app, 1_000);
@@ -438,7 +438,7 @@ fn a_denied_task_says_why_in_the_words_of_who_denied_it() {
 }
 
 #[test]
-fn what_is_held_waits_in_the_one_list_and_enter_shows_its_card() {
+fn held_calls_are_in_the_attention_list_and_enter_shows_their_card() {
     let held = vec![
         call(1, &["git push origin main"], ruled()),
         call(2, &["make", "make test"], HoldReason::Paused),
@@ -455,7 +455,7 @@ fn what_is_held_waits_in_the_one_list_and_enter_shows_its_card() {
 }
 
 #[test]
-fn what_is_selected_in_the_list_stays_the_same_while_others_come_and_go() {
+fn the_selected_held_call_stays_selected_while_others_come_and_go() {
     let held = |tickets: &[u64]| {
         waiting(tickets.iter().map(|ticket| call(*ticket, &["git push"], ruled())).collect())
     };
@@ -510,7 +510,7 @@ fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute
 }
 
 #[test]
-fn the_persons_program_is_withdrawn_from_what_is_settled_and_it_was_run_for() {
+fn the_notification_program_is_withdrawn_once_for_a_settled_item_that_it_was_run_for() {
     let withdrawn = |effects: Vec<Effect>| -> Vec<String> {
         let id = |effect| if let Effect::Withdraw(id) = effect { Some(id) } else { None };
         effects.into_iter().filter_map(id).collect()

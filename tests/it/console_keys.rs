@@ -106,7 +106,7 @@ fn a_key_without_a_meaning_says_so_wherever_keys_are_commands() {
 }
 
 #[test]
-fn the_timeline_is_not_turned_where_it_has_no_room() {
+fn the_timeline_does_not_open_where_it_has_no_room() {
     let mut app = console(snapshot(), (120, 40));
     select(&mut app, 7);
     let _ = press(&mut app, &["t"]);
@@ -160,7 +160,7 @@ fn the_key_of_help_closes_it_again_until_something_is_written() {
 }
 
 #[test]
-fn what_is_typed_into_looks_like_another_place() {
+fn typing_into_a_task_changes_the_look_of_the_status_line_and_of_its_pane() {
     for (columns, rows) in ALL_SIZES {
         let mut app = console(snapshot(), (columns, rows));
         select(&mut app, 7);
@@ -209,7 +209,7 @@ fn a_filter_that_nothing_matches_says_so() {
 }
 
 #[test]
-fn a_script_of_ones_own_is_told_by_what_it_does_and_one_of_an_agent_never() {
+fn a_script_of_the_person_is_shown_by_its_description_and_one_of_an_agent_by_its_commands() {
     let cmd = "# files\nrm -rf x\necho done";
     let script = |number, by: Actor| TaskView {
         description: Some("files changed since noon".into()),
@@ -226,7 +226,7 @@ fn a_script_of_ones_own_is_told_by_what_it_does_and_one_of_an_agent_never() {
 }
 
 #[test]
-fn what_lies_over_the_screen_begins_at_one_row() {
+fn overlays_begin_at_the_same_row() {
     for size @ (_, rows) in ALL_SIZES {
         for (name, scene) in all() {
             let app = scene(size);

@@ -174,7 +174,7 @@ fn a_task_that_printed_nothing_has_no_pane_and_alone_it_says_what_is_known() {
 }
 
 #[test]
-fn where_one_pane_fits_what_waits_has_a_low_one_below_the_chosen_task() {
+fn a_waiting_task_keeps_a_low_pane_beside_the_chosen_task_where_one_pane_fits() {
     let mut app = console(snapshot(), (80, 24));
     assert_eq!(panes(&app), [7]);
     let _ = press(&mut app, &["j"]);
@@ -361,7 +361,7 @@ fn wakes_for_a_pane(app: &mut App, seconds: i64) -> Timestamp {
 }
 
 #[test]
-fn a_layout_is_what_was_chosen_wherever_there_is_room() {
+fn a_chosen_layout_is_used_wherever_there_is_room() {
     for (size, wanted, list, count) in [
         ((80, 24), Panes::One, ListPlace::Top, 1),
         ((80, 24), Panes::TwoBeside, ListPlace::Top, 2),

@@ -46,7 +46,7 @@ fn opened(app: &mut App) {
 }
 
 #[test]
-fn what_an_agent_left_is_one_entry_and_listed_by_name() {
+fn the_tasks_that_an_agent_left_are_one_entry_and_listed_by_name() {
     for size @ (columns, rows) in ALL_SIZES {
         let mut app = console(departed(), size);
         assert_eq!(app.attention.items(&app.state).len(), 2, "one for each agent that is gone");
@@ -63,7 +63,7 @@ fn what_an_agent_left_is_one_entry_and_listed_by_name() {
 }
 
 #[test]
-fn all_of_it_is_stopped_or_kept() {
+fn all_tasks_that_an_agent_left_are_stopped_or_kept_with_one_key() {
     let mut app = console(departed(), (80, 24));
     opened(&mut app);
     assert_eq!(stopped(&press(&mut app, &["s"])), 2, "not the one of another agent, nor what has ended");
@@ -82,7 +82,7 @@ fn all_of_it_is_stopped_or_kept() {
 }
 
 #[test]
-fn one_of_them_is_stopped_or_looked_at() {
+fn a_single_task_that_an_agent_left_is_stopped_or_opened() {
     let mut app = console(departed(), (80, 24));
     opened(&mut app);
     let done = press(&mut app, &["Down", "Down", "s"]);
@@ -95,7 +95,7 @@ fn one_of_them_is_stopped_or_looked_at() {
 }
 
 #[test]
-fn a_second_key_after_one_of_them_has_ended_reaches_no_other() {
+fn a_second_stop_key_after_a_left_task_has_ended_reaches_no_other() {
     let mut app = console(departed(), (80, 24));
     opened(&mut app);
     let _ = press(&mut app, &["Down", "Down", "s"]);
@@ -108,7 +108,7 @@ fn a_second_key_after_one_of_them_has_ended_reaches_no_other() {
 }
 
 #[test]
-fn a_key_of_the_screens_means_nothing_else_there() {
+fn keys_of_the_screens_do_nothing_in_the_list_of_left_tasks() {
     for key in ["E", "K", "S", "x"] {
         let mut app = console(departed(), (80, 24));
         opened(&mut app);
@@ -129,7 +129,7 @@ fn an_agent_that_comes_back_has_left_nothing() {
 }
 
 #[test]
-fn who_wants_to_be_asked_is() {
+fn tasks_that_an_agent_left_wait_for_an_answer_if_the_settings_say_so() {
     let mut app = console(departed(), (80, 24));
     app.state.setup.ui.on_agent_end = OnAgentEnd::Ask;
     assert_eq!(app.attention.waiting(&app.state), 2);

@@ -105,7 +105,7 @@ fn words_list_some_tasks_as_they_are_written_and_esc_lists_all() {
 }
 
 #[test]
-fn the_same_key_searches_the_output_once_keys_go_there() {
+fn the_filter_key_searches_the_output_while_keys_go_to_the_pane() {
     let mut app = console(several(), (100, 30));
     let _ = press(&mut app, &["Tab"]);
     assert!(shown(&app).lines().last().is_some_and(|row| row.contains("/ search")), "{}", shown(&app));
@@ -281,7 +281,7 @@ fn a_batch_is_one_row_that_unfolds() {
 }
 
 #[test]
-fn what_a_command_usually_takes_is_the_median_of_at_least_three_runs_that_succeeded() {
+fn the_usual_duration_of_a_command_is_the_median_of_at_least_three_successful_runs() {
     let run = |number: u32, seconds: i64, status, exit| {
         ended(task(number, "make", seconds + 5, 5), status, Some(exit), 5)
     };
@@ -404,7 +404,7 @@ fn the_time_stands_beside_each_line_of_the_pane() {
 }
 
 #[test]
-fn what_differs_is_asked_for_since_the_task_began_or_since_the_first_command_of_an_agent() {
+fn changes_are_requested_since_a_task_began_or_since_the_first_command_of_an_agent() {
     let mut state = several();
     state.agents = vec![AgentView { first_call: Some(ago(60)), ..connected("claude") }];
     let asked = |effects: &[Effect]| -> Vec<Subject> {
@@ -452,7 +452,7 @@ fn in_a_recording_nothing_is_offered_that_only_a_runtime_answers() {
 }
 
 #[test]
-fn what_differs_is_listed_and_each_file_shown_with_the_lines_around_its_changes() {
+fn changed_files_are_listed_and_each_is_shown_with_the_lines_around_its_changes() {
     let mut state = several();
     let changes = TreeChanges {
         added: 1,

@@ -272,7 +272,7 @@ fn colours_change_no_text_and_mono_has_none() {
 }
 
 #[test]
-fn ascii_is_ascii_everywhere() {
+fn every_screen_in_ascii_draws_only_ascii_characters() {
     for (name, scene) in all() {
         for size in COMPARED {
             let app = in_ascii(scene(size));
@@ -335,7 +335,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
 }
 
 #[test]
-fn what_lies_over_a_screen_reads_so() {
+fn overlays_match_their_snapshots_at_each_size() {
     // Lists of all actions change with every new action: each has one snapshot, in the tests of what it does.
     for (name, scene) in OVER.into_iter().filter(|(name, _)| !matches!(*name, "palette" | "help")) {
         let mut out = String::new();
@@ -348,7 +348,7 @@ fn what_lies_over_a_screen_reads_so() {
 }
 
 #[test]
-fn screens_in_ascii_read_so() {
+fn screens_in_ascii_match_their_snapshots() {
     for (name, scene) in SCREENS {
         let app = in_ascii(scene((80, 24)));
         let (buffer, _) = draw(&app);
@@ -358,7 +358,7 @@ fn screens_in_ascii_read_so() {
 }
 
 #[test]
-fn little_room_still_says_what_matters() {
+fn a_very_small_screen_still_shows_its_essentials() {
     let mut out = String::new();
     for size @ (columns, rows) in [(59, 14), (39, 7)] {
         for ascii in [false, true] {
@@ -383,7 +383,7 @@ fn little_room_still_says_what_matters() {
 }
 
 #[test]
-fn styles_of_what_matters() {
+fn the_styles_of_the_main_parts_match_their_snapshots() {
     for (name, scene) in
         [("tasks", SCREENS[0].1), ("stop", OVER[0].1), ("themes", OVER[8].1), ("copy", OVER[25].1)]
     {

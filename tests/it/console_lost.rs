@@ -86,7 +86,7 @@ fn a_place_where_nothing_can_be_done_keeps_no_other_from_being_paused_or_let_go_
 }
 
 #[test]
-fn a_card_of_such_a_place_says_so_and_takes_no_answer() {
+fn a_card_of_a_lost_place_says_so_and_takes_no_answer() {
     let mut app = console(mixed(true, vec![held(2, 1), held(0, 2)]), (160, 50));
     let _ = press(&mut app, &["A"]);
     look(&mut app);
@@ -109,7 +109,7 @@ fn a_card_of_such_a_place_says_so_and_takes_no_answer() {
 }
 
 #[test]
-fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
+fn finished_tasks_of_a_lost_place_are_not_cleared_and_a_message_says_so() {
     let mut app = console(mixed(false, Vec::new()), (160, 50));
     let _ = press(&mut app, &["C"]);
     let text = shown(&app);
@@ -127,7 +127,7 @@ fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
 }
 
 #[test]
-fn once_it_is_attached_again_it_can_be_driven() {
+fn a_place_that_is_attached_again_can_be_driven() {
     let mut app = console(mixed(false, Vec::new()), (120, 40));
     select(&mut app, &id(2, 1));
     assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place is not attached now"));
@@ -164,7 +164,7 @@ fn answers(effects: &[Effect]) -> usize {
 }
 
 #[test]
-fn a_question_of_such_a_place_is_shown_whole_and_takes_no_answer() {
+fn a_question_of_a_lost_place_is_shown_whole_and_takes_no_answer() {
     for question in [gate(), yes_no(), choice(), text(false), text(true)] {
         let (says, kind) = (question.text.clone(), question.kind.clone());
         let mut app = asked(question, (160, 50));
@@ -197,7 +197,7 @@ fn a_question_of_such_a_place_is_shown_whole_and_takes_no_answer() {
 }
 
 #[test]
-fn a_question_of_a_program_there_opens_from_its_screen_too() {
+fn a_question_of_a_program_at_a_lost_place_opens_from_the_program_screen() {
     let mut app = asked(gate(), (160, 50));
     let snapshot = Snapshot {
         programs: vec![Arc::new(crate::console_program::at_gate())],

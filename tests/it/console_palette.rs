@@ -34,7 +34,7 @@ fn with_recordings(app: &mut App) {
 }
 
 #[test]
-fn palette_and_themes_at_each_size() {
+fn the_palette_and_the_list_of_themes_match_their_snapshots_at_each_size() {
     for (columns, rows) in SIZES {
         let mut app = console(snapshot(), (columns, rows));
         select(&mut app, 7);
@@ -67,7 +67,7 @@ fn a_past_recording_is_found_by_when_it_was() {
 }
 
 #[test]
-fn the_palette_in_ascii_and_without_colour() {
+fn the_palette_is_drawn_in_ascii_and_without_colour() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);
     app.state.setup.theme_set = ThemeSet { ascii: true, ..ThemeSet::default() };
@@ -241,7 +241,7 @@ fn a_number_goes_to_a_call_and_a_name_to_a_task() {
 }
 
 #[test]
-fn what_was_used_last_stands_first_and_is_remembered() {
+fn the_last_used_action_stands_first_and_is_remembered() {
     let mut app = console(snapshot(), (120, 40));
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "zoom");

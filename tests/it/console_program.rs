@@ -264,7 +264,7 @@ fn answers(effects: &[Effect]) -> Vec<(String, AnswerValue, Option<String>)> {
 }
 
 #[test]
-fn the_program_screen() {
+fn the_program_screen_matches_its_snapshots_at_each_size() {
     for size @ (columns, rows) in SIZES {
         let mut app = console(with(program(), Vec::new()), size);
         let _ = press(&mut app, &["5"]);
@@ -277,7 +277,7 @@ fn the_program_screen() {
 }
 
 #[test]
-fn the_dialogs() {
+fn the_question_dialogs_match_their_snapshots() {
     for size @ (columns, rows) in SIZES {
         for (name, question) in [("gate", gate()), ("yes_no", yes_no())] {
             insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), shown(&in_dialog(question, size)));
@@ -358,7 +358,7 @@ fn far_ends() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn no_key_lets_happen_what_has_not_been_on_screen_to_its_end() {
+fn no_key_approves_a_text_whose_end_was_not_on_screen() {
     for size in [(80, 24), (120, 40), (200, 60)] {
         for (how, cmd) in far_ends() {
             let text = format!("{cmd}\n\ndescription: List files");
@@ -397,7 +397,7 @@ fn no_key_lets_happen_what_has_not_been_on_screen_to_its_end() {
 }
 
 #[test]
-fn the_end_counts_once_a_frame_has_shown_it_and_a_refusal_at_once() {
+fn an_approval_counts_only_after_a_frame_has_shown_the_end_and_a_refusal_at_once() {
     let (_, cmd) = far_ends().remove(1);
     let mut app = opened(vec![Question { text: cmd, ..prompt() }], (80, 24));
     let _ = press(&mut app, &["a", "j", "Enter"]);
@@ -413,7 +413,7 @@ proptest! {
 
     /// Whatever a command says, no row of it looks like a fact of the card.
     #[test]
-    fn no_row_of_a_command_looks_like_a_fact(
+    fn no_row_of_a_command_looks_like_a_fact_of_the_card(
         parts in prop::collection::vec(lie(), 1..12),
         size in prop_oneof![Just((80, 24)), Just((120, 40)), Just((60, 20))],
     ) {
@@ -497,7 +497,7 @@ pub(crate) fn command() -> Question {
 }
 
 #[test]
-fn what_waits_is_one_list() {
+fn all_waiting_items_are_in_one_list() {
     for size @ (columns, rows) in SIZES {
         let mut app = console(with(at_gate(), vec![gate(), yes_no()]), size);
         let _ = press(&mut app, &["a"]);
@@ -594,7 +594,7 @@ fn an_answer_refused_leaves_the_dialog_and_one_taken_closes_it() {
 }
 
 #[test]
-fn the_queue_leads_to_what_waits() {
+fn the_attention_list_leads_to_the_selected_question() {
     let mut app = console(with(at_gate(), vec![gate()]), (120, 40));
     let _ = press(&mut app, &["a"]);
     let _ = press(&mut app, &["j", "Enter"]);
@@ -603,7 +603,7 @@ fn the_queue_leads_to_what_waits() {
 }
 
 #[test]
-fn the_bell_rings_once_and_only_for_who_looks_elsewhere() {
+fn the_bell_rings_once_and_only_while_the_console_has_no_focus() {
     let rings =
         |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::Ring(_))).count();
     let news = |questions| Msg::Snapshot(Arc::new(with(at_gate(), questions)));
@@ -619,7 +619,7 @@ fn the_bell_rings_once_and_only_for_who_looks_elsewhere() {
 }
 
 #[test]
-fn the_source_follows_until_the_person_scrolls() {
+fn the_source_follows_the_program_until_the_person_scrolls() {
     let mut app = opened(vec![gate()], (80, 24));
     assert!(shown(&app).contains("gate deploy:"), "{}", shown(&app));
     let _ = press(&mut app, &["g"]);
@@ -661,7 +661,7 @@ fn tab_leads_from_the_source_to_the_pane_and_back() {
 }
 
 #[test]
-fn what_is_wider_than_its_room_is_panned() {
+fn text_wider_than_its_room_is_panned() {
     let mut app = with_wide_pane((80, 24));
     let _ = press(&mut app, &["g", "L"]);
     assert_eq!((app.state.programs.pan, app.state.reading.pan), (0, 0), "the source fits");
@@ -715,7 +715,7 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
 }
 
 #[test]
-fn zoom_shows_what_the_keys_move_alone() {
+fn zoom_shows_only_the_part_that_the_keys_move() {
     let mut app = with_wide_pane((120, 40));
     let _ = press(&mut app, &["z"]);
     assert!(

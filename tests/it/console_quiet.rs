@@ -80,7 +80,7 @@ fn short_commands_share_a_row_that_opens() {
 }
 
 #[test]
-fn what_you_started_or_named_or_few_short_commands_keep_their_rows() {
+fn own_named_and_few_short_commands_keep_their_rows() {
     let mut tasks: Vec<TaskView> =
         (1..=2).map(|number| short(number, "ls", TaskStatus::Completed, 0)).collect();
     tasks.push(TaskView {
@@ -94,7 +94,7 @@ fn what_you_started_or_named_or_few_short_commands_keep_their_rows() {
 }
 
 #[test]
-fn red_is_for_what_deserves_a_look() {
+fn only_failures_that_deserve_a_look_are_red() {
     let told = OutputView { bytes: 20, stderr_bytes: 20, lines: 1, dropped_bytes: 0, last_at: Some(ago(60)) };
     let failed = |number, cmd, exit| ended(task(number, cmd, 100, 60), TaskStatus::Failed, Some(exit), 60);
     let tasks = vec![
@@ -181,7 +181,7 @@ fn waiters() -> Snapshot {
 }
 
 #[test]
-fn what_waits_by_evidence_comes_before_what_may_wait() {
+fn tasks_that_wait_by_evidence_come_before_those_that_may_wait() {
     let mut app = console(waiters(), (100, 30));
     select(&mut app, 2);
     let went: Vec<u32> = (0..4)
@@ -264,7 +264,7 @@ fn a_notice_stays_for_a_while_on_the_console_it_concerns() {
 
 /// Where the command has to be cut, the words that say why it ended are not.
 #[test]
-fn why_something_ended_is_not_cut_at_80_columns() {
+fn the_reason_why_a_task_ended_is_not_cut_at_80_columns() {
     let cmd = "exec python3 -m http.server 8791 --bind 127.0.0.1 --directory /srv/www";
     let failed = |number| ended(task(number, cmd, 100, 60), TaskStatus::Failed, Some(1), 60);
     let of = |mut task: TaskView, change: fn(&mut TaskEnd)| {

@@ -271,7 +271,7 @@ fn a_group_of_the_envelope_is_folded_and_its_counterpart_still_found() {
 }
 
 #[test]
-fn finding_opens_what_is_folded() {
+fn finding_a_text_opens_the_folded_group() {
     let mut app = opened((120, 40));
     let _ = press(&mut app, &["Tab", "g", "Enter"]);
     assert!(shown(&app).contains("{...}  5 keys"), "{}", shown(&app));

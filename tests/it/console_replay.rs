@@ -74,7 +74,7 @@ fn a_task_is_played_again_at_each_size() {
 }
 
 #[test]
-fn one_screen_is_asked_for_at_a_time_and_always_the_newest() {
+fn a_replay_requests_one_screen_at_a_time_and_always_the_newest() {
     let mut app = opened((120, 40));
     assert_eq!(asked(&after(&mut app, 450)), [], "the first is still being drawn");
     assert_eq!(asked(&after(&mut app, 700)), []);
@@ -87,7 +87,7 @@ fn one_screen_is_asked_for_at_a_time_and_always_the_newest() {
 }
 
 #[test]
-fn it_stands_still_steps_and_plays_on() {
+fn a_replay_pauses_steps_and_plays_on() {
     let mut app = opened((120, 40));
     let _ = drawn(&mut app, 0, "");
     let _ = press(&mut app, &["Space"]);
@@ -108,7 +108,7 @@ fn it_stands_still_steps_and_plays_on() {
 }
 
 #[test]
-fn it_plays_without_motion_too_for_it_was_asked_for() {
+fn a_replay_plays_with_motion_off() {
     let mut app = opened((120, 40));
     app.state.setup.ui.motion = false;
     let (_, frame) = draw(&app);
@@ -119,7 +119,7 @@ fn it_plays_without_motion_too_for_it_was_asked_for() {
 }
 
 #[test]
-fn leaving_is_esc_or_another_screen_and_a_task_that_has_gone() {
+fn a_replay_ends_by_esc_by_another_screen_and_when_its_task_has_gone() {
     let mut app = opened((120, 40));
     assert!(shown(&app).contains("REPLAY t07"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc"]);

@@ -89,7 +89,7 @@ fn kept(effects: &[Effect]) -> Vec<&str> {
 }
 
 #[test]
-fn commands_started_here_are_called_back_and_lines_for_tasks_are_not_among_them() {
+fn commands_started_in_the_console_are_recalled_and_lines_for_tasks_are_not_among_them() {
     let mut app = opened();
     app.state.composer.commands.keep("make from last time");
     assert_eq!(kept(&start(&mut app, "cargo build")), ["cargo build"]);

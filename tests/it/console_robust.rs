@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_size_and_no_message_makes_it_panic_or_draw_a_control(
+    fn no_size_and_no_message_makes_the_console_panic_or_draw_a_control_character(
         size in (1u16..=300, 1u16..=100),
         steps in prop::collection::vec(step(), 1..40),
     ) {

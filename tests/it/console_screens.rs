@@ -26,7 +26,7 @@ fn at_each_size(name: &str, prepare: impl Fn(&mut App)) {
 }
 
 #[test]
-fn tasks() {
+fn the_task_list_matches_its_snapshots() {
     at_each_size("tasks", |app| {
         let _ = app.update(Msg::Record(Arc::new(refusal())));
         select(app, 7);
@@ -34,7 +34,7 @@ fn tasks() {
 }
 
 #[test]
-fn focus() {
+fn the_focus_screen_matches_its_snapshots() {
     at_each_size("focus", |app| {
         select(app, 6);
         let _ = press(app, &["2"]);
@@ -42,7 +42,7 @@ fn focus() {
 }
 
 #[test]
-fn typing() {
+fn typing_into_a_task_matches_its_snapshots() {
     at_each_size("typing", |app| {
         select(app, 7);
         let _ = press(app, &["Enter"]);
@@ -50,7 +50,7 @@ fn typing() {
 }
 
 #[test]
-fn receipts() {
+fn the_screen_of_calls_matches_its_snapshots() {
     at_each_size("receipts", |app| {
         let _ = press(app, &["3", "g", "j", "j", "j"]);
         let _ = app.update(Msg::Record(Arc::new(record())));
@@ -58,7 +58,7 @@ fn receipts() {
 }
 
 #[test]
-fn a_call_in_a_budget() {
+fn a_call_compacted_to_a_budget_matches_its_snapshots() {
     at_each_size("budget", |app| {
         let _ = press(app, &["3", "g", "j", "j", "j", "j", "j"]);
         let _ = app.update(Msg::Record(Arc::new(build())));
@@ -116,7 +116,7 @@ fn a_secret_in_a_command_is_on_no_screen() {
 }
 
 #[test]
-fn a_stream_of_commands_under_way() {
+fn a_running_stream_of_commands_matches_its_snapshot() {
     let line = |line, cmd: &str, note: &str, state: Option<&str>, duration_ms| StreamLine {
         line,
         cmd: cmd.into(),
@@ -154,7 +154,7 @@ fn a_stream_of_commands_under_way() {
 }
 
 #[test]
-fn one_column_at_a_time_where_it_is_narrow() {
+fn a_narrow_screen_shows_receipt_and_envelope_one_at_a_time() {
     let mut app = console(snapshot(), (80, 24));
     let _ = press(&mut app, &["3", "g", "j", "j", "j", "Tab"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
@@ -164,17 +164,17 @@ fn one_column_at_a_time_where_it_is_narrow() {
 }
 
 #[test]
-fn metrics() {
+fn the_metrics_screen_matches_its_snapshots() {
     at_each_size("metrics", |app| drop(press(app, &["4"])));
 }
 
 #[test]
-fn help() {
+fn the_help_screen_matches_its_snapshots() {
     at_each_size("help", |app| drop(press(app, &["?"])));
 }
 
 #[test]
-fn the_stop_dialog() {
+fn the_stop_dialog_matches_its_snapshots() {
     at_each_size("stop", |app| {
         select(app, 6);
         let _ = press(app, &["s"]);
@@ -182,7 +182,7 @@ fn the_stop_dialog() {
 }
 
 #[test]
-fn words_for_an_agent_with_a_stop() {
+fn a_message_to_an_agent_with_a_stop_matches_its_snapshots() {
     at_each_size("tell", |app| {
         select(app, 6);
         let _ = press(app, &["s", "!", "u", "s", "e", "Space", "u", "v"]);
@@ -190,12 +190,12 @@ fn words_for_an_agent_with_a_stop() {
 }
 
 #[test]
-fn the_quit_dialog() {
+fn the_quit_dialog_matches_its_snapshots() {
     at_each_size("quit", |app| drop(press(app, &["q"])));
 }
 
 #[test]
-fn nothing_yet() {
+fn a_console_without_tasks_matches_its_snapshots() {
     for (columns, rows) in SIZES {
         let app = console(empty(), (columns, rows));
         insta::assert_snapshot!(format!("empty_{columns}x{rows}"), shown(&app));
@@ -203,7 +203,7 @@ fn nothing_yet() {
 }
 
 #[test]
-fn writing_a_line_and_a_command() {
+fn the_line_and_command_composers_match_their_snapshots() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);
     let _ = press(&mut app, &["i", "d", "e", "m", "o"]);
@@ -213,7 +213,7 @@ fn writing_a_line_and_a_command() {
 }
 
 #[test]
-fn searching() {
+fn a_search_in_the_output_matches_its_snapshots() {
     at_each_size("search", |app| {
         select(app, 6);
         let _ = press(app, &["2", "/", "c", "a", "s", "e", "_"]);
@@ -221,7 +221,7 @@ fn searching() {
 }
 
 #[test]
-fn small_and_too_small() {
+fn small_screens_match_their_snapshots() {
     for (columns, rows) in [(59, 14), (40, 8), (39, 8), (9, 3), (1, 1)] {
         let mut app = console(snapshot(), (columns, rows));
         select(&mut app, 7);
@@ -230,14 +230,14 @@ fn small_and_too_small() {
 }
 
 #[test]
-fn the_looks_of_the_default_theme() {
+fn the_default_theme_matches_its_snapshot() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);
     insta::assert_snapshot!("style_colour_80x24", format!("{:?}", draw(&app).0));
 }
 
 #[test]
-fn the_looks_without_colour() {
+fn a_screen_without_colour_matches_its_snapshot() {
     let mut app = App::new(setup(Colours::None), Arc::new(snapshot()), (80, 24), now());
     select(&mut app, 7);
     insta::assert_snapshot!("style_plain_80x24", format!("{:?}", draw(&app).0));
@@ -299,7 +299,7 @@ fn measured(app: &mut App) {
 }
 
 #[test]
-fn what_tasks_use_is_shown_and_what_is_not_known_is_a_dot() {
+fn the_resource_use_of_tasks_is_shown_and_an_unknown_value_is_a_dot() {
     for (view, key) in [("tasks", "1"), ("metrics", "4")] {
         at_each_size(&format!("used_{view}"), |app| {
             let _ = press(app, &[key]);

@@ -58,7 +58,7 @@ fn told(streams: Vec<(CoveredStream, StreamTranscript)>) -> Vec<CommandCoverage>
 }
 
 #[test]
-fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
+fn the_output_that_an_answer_showed_is_marked_in_the_transcript_at_each_size() {
     for size @ (columns, rows) in ALL_SIZES {
         let mut app = opened(reading(), size);
         let effects = press(&mut app, &["v"]);
@@ -101,7 +101,7 @@ fn both_streams_of_a_command_are_shown_apart() {
 }
 
 #[test]
-fn what_cannot_be_told_for_certain_is_not_marked() {
+fn output_sent_in_another_form_is_not_marked() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["v"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();
@@ -126,7 +126,7 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
 }
 
 #[test]
-fn whoever_has_gone_on_is_not_called_back() {
+fn a_late_transcript_does_not_open_after_the_person_has_moved_on() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["v", "1"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();

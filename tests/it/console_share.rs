@@ -82,7 +82,7 @@ fn a_page_and_a_picture_tell_the_whole_call() {
 
 /// The same name in the list of exports, in the palette and in help.
 #[test]
-fn it_is_called_share_everywhere() {
+fn the_action_share_has_the_same_name_everywhere() {
     let mut app = opened(|_| {});
     assert!(shown(&app).contains("h share"), "{}", shown(&app));
     let _ = press(&mut app, &["e"]);

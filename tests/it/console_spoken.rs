@@ -145,7 +145,7 @@ fn waits(kind: &str) -> TaskView {
 }
 
 #[test]
-fn a_day_is_told_from_its_beginning() {
+fn a_plain_console_tells_all_events_of_a_day_from_the_beginning() {
     insta::assert_snapshot!("spoken_day", said(&empty(), &snapshot()));
     assert_eq!(said(&snapshot(), &snapshot()), "", "nothing new, nothing said");
 }
@@ -180,7 +180,7 @@ fn a_task_is_told_from_its_start_to_its_end() {
 }
 
 #[test]
-fn what_others_type_is_told_and_a_timeline_that_lost_its_beginning_tells_only_what_is_new() {
+fn input_of_others_is_told_once_although_the_timeline_lost_its_beginning() {
     let event = |fact| TaskEvent { at: ago(1), actor: Actor::Agent("claude".into()), fact };
     let (start, input) = (event(TaskFact::Start { pid: None }), |bytes| event(TaskFact::Input(bytes)));
     let of = |earlier_events, events: Vec<TaskEvent>| {
@@ -439,7 +439,7 @@ fn a_signal_is_sent_by_its_name() {
 }
 
 #[test]
-fn what_an_agent_left_running_is_told_listed_and_ended_by_name() {
+fn tasks_that_an_agent_left_running_are_told_listed_and_ended_by_name() {
     let by = |task: TaskView, agent: &str| TaskView { started_by: Actor::Agent(agent.into()), ..task };
     let agents = |turns, connected| {
         let of = |label: &str| AgentView { label: label.into(), connected, turns, ..AgentView::default() };
@@ -542,7 +542,7 @@ fn a_program_is_told_statement_by_statement() {
 }
 
 #[test]
-fn what_came_and_went_between_two_looks_is_told() {
+fn events_that_came_and_went_between_two_snapshots_are_told() {
     let of = |turns, connected, pauses| {
         let agent =
             AgentView { label: "ci".into(), client: "ci 1".into(), turns, connected, ..AgentView::default() };
@@ -631,7 +631,7 @@ fn the_menu_of_a_recording_lists_what_can_be_done_to_one_and_nothing_else() {
 }
 
 #[test]
-fn silence_is_broken_every_half_minute_while_something_runs() {
+fn a_plain_console_tells_every_half_minute_that_a_task_still_runs() {
     let mut heart = Heart::on(with(vec![waits("line")]));
     assert_eq!(heart.talk.next_time(), Some(now() + SignedDuration::from_secs(30)));
     heart.now += SignedDuration::from_secs(29);
@@ -646,7 +646,7 @@ fn silence_is_broken_every_half_minute_while_something_runs() {
 }
 
 #[test]
-fn when_no_line_can_come_any_more_the_end_comes_with_the_last_task() {
+fn a_plain_console_without_further_input_leaves_after_the_last_task() {
     let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
     assert!(heart.hears(PlainEvent::InputEnded).contains("leaves when nothing runs"));
     heart.now += SignedDuration::from_secs(4);

@@ -53,7 +53,7 @@ fn time_alone_changes_nothing_on_any_screen_or_dialog() {
 }
 
 #[test]
-fn what_would_count_on_is_said_by_the_clock() {
+fn a_console_without_motion_shows_clock_times_instead_of_countdowns() {
     let mut app = still((120, 40));
     select(&mut app, 8);
     insta::assert_snapshot!("still_tasks_120x40", shown(&app));
@@ -84,7 +84,7 @@ fn the_counters_stand_still_until_something_happens() {
 }
 
 #[test]
-fn what_is_finished_is_cleared_at_its_time() {
+fn a_console_without_motion_wakes_when_finished_tasks_are_to_be_cleared() {
     let mut app = still((120, 40));
     let _ = press(&mut app, &["C"]);
     assert_eq!(draw(&app).1.wake, Some(app.state.view.clear_at.expect("a time")));
@@ -101,7 +101,7 @@ fn a_message_stays_until_the_next_key() {
 }
 
 #[test]
-fn it_is_the_same_console_with_motion_on() {
+fn a_console_with_motion_counts_down() {
     let mut app = console(snapshot(), (120, 40));
     select(&mut app, 8);
     assert!(draw(&app).1.wake.is_some() && shown(&app).contains("KILL in 3s"), "{}", shown(&app));

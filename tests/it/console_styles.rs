@@ -102,7 +102,7 @@ fn told(style: Style) -> String {
 }
 
 #[test]
-fn roles_look_so_in_each_theme_at_each_level() {
+fn the_look_of_each_role_in_each_theme_and_level_matches_the_snapshot() {
     let themes = themes();
     let mut out = String::new();
     for theme in THEMES {

@@ -88,7 +88,7 @@ fn a_key_meant_for_the_task_before_does_not_reach_the_next_one() {
 }
 
 #[test]
-fn a_move_of_ones_own_counts_as_soon_as_it_is_on_screen() {
+fn a_selection_made_by_the_person_takes_keys_as_soon_as_it_is_on_screen() {
     for keys in [&["j", "Enter"][..], &["a", "Enter"], &["I", "Enter"]] {
         let mut app = running(3);
         asks(&mut app, 2, now());
@@ -163,7 +163,7 @@ fn filter(app: &mut App, text: &str) {
 }
 
 #[test]
-fn what_was_searched_for_or_filtered_stays_selected_whatever_begins_to_wait() {
+fn a_task_found_by_search_or_filter_stays_selected_when_others_begin_to_wait() {
     let by_letter = |app: &mut App| drop(press(app, &["f", "f"]));
     let by_text = |app: &mut App| filter(app, "t02");
     for search in [&by_letter as &dyn Fn(&mut App), &by_text] {

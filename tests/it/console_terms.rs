@@ -68,7 +68,7 @@ fn receipt_and_envelope_are_explained_over_their_texts_for_two_minutes() {
 }
 
 #[test]
-fn whoever_has_used_a_text_is_told_no_more_what_it_is() {
+fn a_text_that_was_used_is_no_longer_explained() {
     let mut app = reading(ConsoleMemory::default());
     let memory = remembered(press(&mut app, &["Tab", "c"])).expect("remembered");
     let text = shown(&app);
@@ -78,7 +78,7 @@ fn whoever_has_used_a_text_is_told_no_more_what_it_is() {
 }
 
 #[test]
-fn who_types_is_explained_over_the_status_line_until_the_task_is_left() {
+fn the_turn_to_type_is_explained_over_the_status_line_until_the_task_is_left() {
     const INPUT: &str = "agents only read while you type";
     let mut app = hinting(console(calm(), (120, 40)));
     select(&mut app, 5);
@@ -129,7 +129,7 @@ fn without_hints_nothing_is_explained() {
 }
 
 #[test]
-fn what_is_explained_reads_so() {
+fn the_explanations_match_their_snapshot() {
     let mut out = String::new();
     for size in [(80, 24), (120, 40)] {
         let app = hinting(looked_at(vec![call(7, &["git push origin main"], ruled())], size));

@@ -201,7 +201,7 @@ fn a_terminal_that_says_no_size_has_the_usual_one() {
 }
 
 #[test]
-fn f28_every_signal_that_ends_it_gives_the_terminal_back() {
+fn f28_every_signal_that_ends_the_console_gives_the_terminal_back() {
     for (signal, code) in [
         (Signal::TERM, 143),
         (Signal::INT, 130),
@@ -301,7 +301,7 @@ fn f26_a_terminal_that_goes_away_ends_the_console_and_its_tasks() {
 }
 
 #[test]
-fn without_colour_there_is_none_and_the_mode_still_stands_out() {
+fn a_console_without_colour_sends_no_colour_and_shows_the_mode_in_reverse() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[("NO_COLOR", "1")]);
     person.types("q");
@@ -316,7 +316,7 @@ fn without_colour_there_is_none_and_the_mode_still_stands_out() {
 #[test]
 fn f27_a_panic_on_any_thread_gives_the_terminal_back() {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "console_tty::takes_the_terminal_and_panics", "--ignored", "--nocapture"]);
+    command.args(["--exact", "console_tty::a_console_takes_the_terminal_and_panics", "--ignored", "--nocapture"]);
     let mut person = Person::start(command);
     let status = person.end();
     assert_eq!(status.signal(), Some(6), "aborted: {status:?}");
@@ -330,7 +330,7 @@ fn f27_a_panic_on_any_thread_gives_the_terminal_back() {
 #[test]
 fn memory_that_has_run_out_gives_the_terminal_back() {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "console_tty::takes_the_terminal_and_all_memory", "--ignored", "--nocapture"]);
+    command.args(["--exact", "console_tty::a_console_takes_the_terminal_and_all_memory", "--ignored", "--nocapture"]);
     let mut person = Person::start(command);
     assert_eq!(person.end().signal(), Some(6));
     person.assert_restored();
@@ -350,7 +350,7 @@ fn takes_the_terminal() -> (tokio::runtime::Runtime, BufferedSink) {
 /// Run by the test above, in a terminal of its own.
 #[test]
 #[ignore = "ends its process; run by another test"]
-fn takes_the_terminal_and_all_memory() {
+fn a_console_takes_the_terminal_and_all_memory() {
     let _inside = takes_the_terminal();
     std::hint::black_box(Vec::<u8>::with_capacity(1 << 62));
 }
@@ -358,7 +358,7 @@ fn takes_the_terminal_and_all_memory() {
 /// Run by the test above it, in a terminal of its own.
 #[test]
 #[ignore = "ends its process; run by another test"]
-fn takes_the_terminal_and_panics() {
+fn a_console_takes_the_terminal_and_panics() {
     let (_runtime, mut output) = takes_the_terminal();
     tty::distinct_keys(&mut output).expect("a terminal");
     let broken = std::thread::spawn(|| panic!("it broke"));

@@ -73,7 +73,7 @@ fn the_files_and_the_limits_are_shown_before_anything_is_undone() {
 }
 
 #[test]
-fn what_cannot_be_undone_says_why_and_takes_no_yes() {
+fn an_impossible_undo_says_why_and_takes_no_yes() {
     let mut app = console(changed(), (80, 24));
     select(&mut app, 1);
     let _ = press(&mut app, &["b"]);

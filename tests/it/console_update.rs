@@ -267,7 +267,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
 }
 
 #[test]
-fn a_task_looked_at_full_size_stays_though_it_ended_and_others_start() {
+fn the_task_on_the_focus_screen_stays_selected_after_its_end_while_others_start() {
     let mut app = opened();
     answered(&mut app);
     let _ = press(&mut app, &["2"]);
@@ -320,7 +320,7 @@ fn a_line_is_one_call_and_a_secret_is_on_no_record() {
 }
 
 #[test]
-fn what_is_asked_beside_the_streams_is_named_and_no_answer_is_on_record() {
+fn a_program_that_asks_beside_the_streams_is_named_and_the_answer_is_in_no_history() {
     let mut app = opened();
     let _ = changed(&mut app, |next| {
         let mut asks = next.tasks[6].as_ref().clone();
@@ -457,7 +457,7 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
 }
 
 #[test]
-fn the_selection_follows_what_waits_and_else_the_newest_live_task_until_it_is_moved() {
+fn the_selection_follows_waiting_tasks_else_the_newest_live_task_until_a_person_moves_it() {
     let mut app = opened();
     assert_eq!(app.state.selected_task().map(|task| task.number), Some(7), "it waits");
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(14, "ls", 0, 0))));
@@ -587,7 +587,7 @@ fn a_command_that_caught_a_signal_and_failed_names_who_sent_it() {
 }
 
 #[test]
-fn who_holds_a_port_is_asked_once_and_only_where_a_command_has_just_failed() {
+fn the_holder_of_a_port_is_looked_up_once_after_a_command_failed() {
     let failed = |number: u32, seconds: i64| {
         let mut view =
             ended(task(number, "npm run dev", seconds + 60, seconds), TaskStatus::Failed, Some(1), seconds);
@@ -728,7 +728,7 @@ fn a_lost_runtime_names_the_key_that_works() {
 }
 
 #[test]
-fn what_becomes_of_the_tasks_is_said_before_leaving() {
+fn the_quit_dialog_says_what_becomes_of_the_tasks() {
     let mut app = opened();
     let _ = press(&mut app, &["q"]);
     assert!(shown(&app).contains("Detached, the tasks go on without this console."));

@@ -62,7 +62,7 @@ fn panes_beside_each_other_are_never_too_narrow_for_a_program() {
 }
 
 #[test]
-fn what_is_started_here_has_the_size_of_its_pane_and_is_typed_into() {
+fn a_command_started_in_the_console_has_the_size_of_its_pane_and_is_typed_into() {
     let mut app = console(empty(), (80, 24));
     let effects = press(&mut app, &["o", "v", "i", "Enter"]);
     let asked = effects.iter().find_map(|effect| match effect {
@@ -81,7 +81,7 @@ fn what_is_started_here_has_the_size_of_its_pane_and_is_typed_into() {
 }
 
 #[test]
-fn whoever_has_gone_on_is_not_taken_into_what_was_started() {
+fn a_started_command_takes_no_keys_after_the_person_has_moved_on() {
     for key in ["?", "3", ":"] {
         let mut app = console(snapshot(), (80, 24));
         let _ = press(&mut app, &["o", "v", "i", "Enter", key]);
@@ -270,7 +270,7 @@ fn a_program_is_run_here_by_its_file() {
 }
 
 #[test]
-fn keys_rest_for_a_moment_before_they_leave_what_has_ended() {
+fn a_key_after_a_pause_leaves_input_mode_of_an_ended_task() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 5);
     let _ = press(&mut app, &["Enter"]);

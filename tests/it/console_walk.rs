@@ -298,7 +298,7 @@ fn every_action_does_what_it_says_or_says_why_not() {
 }
 
 #[test]
-fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
+fn the_main_actions_are_reached_by_name_in_a_real_terminal() {
     let home = Home::new();
     let mut console = Console::open(&home, &[], (100, 30));
     console.shows("no agent yet");

@@ -83,7 +83,7 @@ fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at()
 }
 
 #[test]
-fn whoever_goes_to_a_task_that_failed_has_looked_at_it_though_nothing_else_happens() {
+fn opening_a_failed_task_clears_its_watch_alert() {
     let mut app = elsewhere(&["prefix = \"cargo test\"\nfailed = true"]);
     let _ = fails(&mut app, 6);
     let _ = app.update(Msg::Focus(true));

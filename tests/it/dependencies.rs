@@ -146,7 +146,7 @@ fn every_crate_comes_from_the_registry_with_its_checksum() {
 }
 
 #[test]
-fn a_crate_that_is_there_twice_is_listed() {
+fn a_crate_with_two_versions_is_listed_in_the_deny_file() {
     let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, version, _) in locked() {
         versions.entry(name).or_default().push(version);

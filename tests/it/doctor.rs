@@ -59,7 +59,7 @@ fn a_folder_open_to_others_and_a_runtime_that_serves_are_seen() {
 }
 
 #[test]
-fn it_looks_without_leaving_anything_behind() {
+fn doctor_leaves_no_state_or_runtime_folder_behind() {
     let home = Home::new();
     doctor(&home);
     assert!(!home.places().state_dir.exists() && !home.places().runtime_dir.exists());
@@ -134,7 +134,7 @@ fn shell_of_claude(home: &Home, variables: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn where_an_agents_own_shell_leads_is_proved_by_a_command() {
+fn doctor_proves_by_a_command_where_an_agents_own_shell_leads() {
     let home = Home::new();
     install(&home, "claude");
     let agent = home.workspace().join("../bin/claude");

@@ -258,32 +258,32 @@ fn gpg() -> Case {
 }
 
 #[test]
-fn read_from_the_terminal() {
+fn the_prompt_of_read_is_answered_in_the_console() {
     read().is_answered();
 }
 
 #[test]
-fn python_getpass() {
+fn the_prompt_of_python_getpass_is_answered_in_the_console() {
     getpass().is_answered();
 }
 
 #[test]
-fn openssl_enc() {
+fn the_prompts_of_openssl_enc_are_answered_in_the_console() {
     openssl().is_answered();
 }
 
 #[test]
-fn openssl_passwd() {
+fn the_prompts_of_openssl_passwd_are_answered_in_the_console() {
     passwd().is_answered();
 }
 
 #[test]
-fn ssh_keygen_p() {
+fn the_prompts_of_ssh_keygen_are_answered_in_the_console() {
     ssh_keygen().is_answered();
 }
 
 #[test]
-fn gpg_with_pinentry_tty() {
+fn the_prompts_of_gpg_with_pinentry_tty_are_answered_in_the_console() {
     gpg().is_answered();
 }
 
@@ -313,7 +313,7 @@ fn server() -> (String, thread::JoinHandle<String>) {
 }
 
 #[test]
-fn git_against_a_server_that_asks() {
+fn the_prompts_of_git_for_a_server_are_answered_in_the_console() {
     if installed("git").is_none() || Command::new("git").args(["help", "-g"]).output().is_err() {
         return skip("git");
     }
@@ -330,7 +330,7 @@ fn git_against_a_server_that_asks() {
 }
 
 #[test]
-fn where_nobody_could_answer_all_is_as_without_us() {
+fn programs_ask_as_without_pilothouse_where_nobody_could_answer() {
     for case in [read(), getpass(), openssl(), passwd(), ssh_keygen(), gpg()] {
         case.is_as_without_us();
     }

@@ -101,7 +101,7 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
 }
 
 #[test]
-fn whoever_is_at_the_keys_comes_first() {
+fn the_demo_gives_way_to_a_person_at_the_keyboard() {
     let home = Home::new();
     let mut console = Console::open(&home, &["demo", "--speed", "2"], (120, 40));
     console.shows("demo: Enter, any word, Enter");
@@ -121,7 +121,7 @@ fn whoever_is_at_the_keys_comes_first() {
 }
 
 #[test]
-fn in_plain_lines_it_names_their_words() {
+fn the_demo_in_plain_lines_names_the_words_to_type() {
     let home = Home::new();
     let mut console = Console::open(&home, &["demo", "--speed", "4", "--accessible"], (80, 24));
     let told = |console: &Console, text: &str| {

@@ -144,7 +144,7 @@ fn a_runtime_in_the_background_keeps_only_what_the_documentation_lists() {
 }
 
 #[test]
-fn what_the_settings_drop_and_set_holds_for_an_agent() {
+fn variables_that_the_settings_drop_and_set_hold_for_an_agent() {
     let home = Home::new();
     home.configure("config.toml", "[env]\ndrop = [\"*_TOKEN\"]\nset = { GREETING = \"ahoy\" }\n");
     let agent = agent_here(
@@ -206,7 +206,7 @@ fn an_environment_that_cannot_be_handed_over_is_said_and_nothing_runs_in_another
 }
 
 #[tokio::test]
-async fn who_hands_nothing_over_gets_what_the_runtime_has() {
+async fn a_client_without_an_environment_gets_that_of_the_runtime() {
     let home = Home::new();
     let mut serve = home.command(&["serve"]);
     let mut served = serve.env("MARK", "of the runtime").stderr(Stdio::null()).spawn().expect("starts");

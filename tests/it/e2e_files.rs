@@ -143,7 +143,7 @@ fn f47_no_log_of_a_record_is_read_through_a_link_or_waited_for() {
 }
 
 #[test]
-fn f47_what_a_client_reads_itself_is_a_regular_file_or_a_fifo_that_streams() {
+fn f47_a_client_reads_only_regular_files_and_fifos_that_stream() {
     let home = Home::new();
     let outside = home.workspace().with_file_name("outside");
     fs::write(&outside, "SECRET\n").expect("written");

@@ -204,7 +204,7 @@ fn the_console_of_a_workspace_opens_another_place() {
 }
 
 #[test]
-fn who_holds_a_port_in_another_workspace_is_named_in_the_console_and_to_no_agent() {
+fn a_port_holder_in_another_workspace_is_named_in_the_console_and_to_no_agent() {
     if !has_python() {
         return skip("there is no python3");
     }
@@ -279,7 +279,7 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
 
 /// Each attempt to reach it takes a second: it must report the failure before twenty attempts are over.
 #[test]
-fn a_place_elsewhere_that_refuses_slowly_says_so_soon() {
+fn a_remote_place_that_refuses_slowly_reports_the_refusal_soon() {
     let home = Home::new();
     let listed = json!({"data": {"machine": "m", "version": "9", "link": 7, "load": null, "runtimes": [
         {"id": "0123456789ab", "workspace": "/srv", "pid": 7, "version": "9", "link": 7, "tasks": 0, "needs": 0}
@@ -293,7 +293,7 @@ fn a_place_elsewhere_that_refuses_slowly_says_so_soon() {
 }
 
 #[test]
-fn a_machine_that_cannot_be_reached_says_why_beside_what_can() {
+fn an_unreachable_machine_is_shown_as_lost_beside_the_local_workspace() {
     let home = Home::new();
     home.configure("config.toml", "[hosts.nowhere]\nvia = [\"false\"]\n");
     let agent = Agent::connect_first(&home, &[]);

@@ -106,7 +106,7 @@ fn settled() -> (Home, Agent) {
 }
 
 #[test]
-fn the_length_of_a_count_is_known() {
+fn the_length_of_a_counted_stream_is_computed_exactly() {
     assert_eq!([length(1), length(9), length(10), length(1_000)], [2, 18, 21, 3_893]);
 }
 
@@ -119,7 +119,7 @@ fn f12_a_stream_beyond_the_caps_is_counted_exactly_and_shown_truly() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_f12_ten_gigabytes_through_a_call_and_through_a_task() {
+fn long_f12_ten_gigabytes_pass_through_a_call_and_through_a_task() {
     let numbers = 1_010_112_000;
     assert!(length(numbers) >= 10_000_000_000);
     let (home, agent) = settled();

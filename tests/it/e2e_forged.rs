@@ -58,7 +58,7 @@ impl Guarded {
         let own = std::env::current_exe().expect("this program");
         let socket = self.home.places().operator_socket();
         format!(
-            "FORGE_SOCKET='{}' FORGE_WORKSPACE='{}' FORGE_SAID='{}' '{}' --ignored --exact e2e_forged::attempt",
+            "FORGE_SOCKET='{}' FORGE_WORKSPACE='{}' FORGE_SAID='{}' '{}' --ignored --exact e2e_forged::a_command_attempts_to_approve_the_held_call",
             socket.display(),
             self.home.workspace().display(),
             file.display(),
@@ -81,7 +81,7 @@ impl Drop for Guarded {
 /// Run by commands of the test below: tries to approve the held call, and writes the result.
 #[test]
 #[ignore = "run by commands of another test"]
-fn attempt() {
+fn a_command_attempts_to_approve_the_held_call() {
     let path = |name| std::env::var_os(name).map(PathBuf::from);
     let (Some(socket), Some(workspace), Some(said)) =
         (path("FORGE_SOCKET"), path("FORGE_WORKSPACE"), path("FORGE_SAID"))
@@ -165,6 +165,6 @@ fn no_command_approves_what_waits_for_the_operator() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_of_200_forged_approvals_by_commands_none_counts() {
+fn long_none_of_200_forged_approvals_by_commands_counts() {
     forge(67);
 }

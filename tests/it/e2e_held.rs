@@ -53,7 +53,7 @@ fn decide(home: &Home, console: &Console, agent: &Agent) {
 }
 
 #[test]
-fn with_the_runtime_in_the_console() {
+fn a_person_decides_held_commands_with_the_runtime_in_the_console() {
     let home = Home::new();
     let mut console = Console::open(&home, &[], (80, 24));
     console.shows("no agent yet");
@@ -66,7 +66,7 @@ fn with_the_runtime_in_the_console() {
 }
 
 #[test]
-fn with_a_console_that_is_attached() {
+fn a_person_decides_held_commands_in_an_attached_console() {
     let home = Home::new();
     let agent = Agent::connect(&home, &["--label", "claude"]);
     agent.call("TaskList", &json!({}));

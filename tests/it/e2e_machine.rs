@@ -116,7 +116,7 @@ echo done
 "#;
 
 #[test]
-fn f10_whoever_got_the_number_of_a_dead_process_is_left_alone() {
+fn f10_a_process_with_the_number_of_a_dead_one_is_left_alone() {
     let home = Home::new();
     let mut command = Command::new("timeout");
     command.args([

@@ -53,7 +53,7 @@ fn the_main_job(home: &Home, console: &Console, agent: &Agent) {
 }
 
 #[test]
-fn the_console_first_then_an_agent() {
+fn the_main_job_works_with_the_console_first() {
     for size in [(80, 24), (120, 40), (200, 60)] {
         let home = Home::new();
         let mut console = Console::open(&home, &[], size);
@@ -71,7 +71,7 @@ fn the_console_first_then_an_agent() {
 }
 
 #[test]
-fn the_agent_first_then_a_console() {
+fn the_main_job_works_with_the_agent_first() {
     let home = Home::new();
     let agent = Agent::connect_first(&home, &["--label", "builder"]);
     assert!(agent.errors().contains("started a runtime"), "{}", agent.errors());

@@ -72,7 +72,7 @@ fn an_escaped_command_is_not_the_operator() {
 }
 
 #[test]
-fn whoever_carries_the_mark_is_not_the_operator() {
+fn a_process_that_carries_the_task_mark_is_not_the_operator() {
     let home = Home::new();
     let mut served = home.serve();
     let own = program_word();

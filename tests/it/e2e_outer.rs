@@ -54,7 +54,7 @@ fn a_light_background_and_wide_marks_change_what_is_drawn() {
 }
 
 #[test]
-fn whoever_never_answers_is_not_waited_for() {
+fn a_terminal_that_never_answers_is_not_waited_for() {
     let home = Home::new();
     let mut console = open(&home, &[], SIZE);
     console.shows("no agent yet");

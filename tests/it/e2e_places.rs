@@ -113,7 +113,7 @@ fn one_shots_that_start_at_once_share_one_runtime() {
 #[test]
 #[ignore = "minutes: .ci/long calls"]
 #[expect(clippy::print_stdout, reason = "the figures are what it is for")]
-fn long_sixty_four_one_shots_at_once_twenty_times() {
+fn long_sixty_four_one_shots_at_once_share_one_runtime_twenty_times() {
     let failures: Vec<String> = (0..20).flat_map(|_| failures_of(64)).collect();
     println!("64 one-shots at once, 20 rounds: {} of 1280 failed", failures.len());
     assert!(failures.is_empty(), "{failures:#?}");
@@ -156,7 +156,7 @@ fn below(pid: u32) -> Vec<u32> {
 }
 
 #[test]
-fn who_ends_everything_below_an_agents_server_does_not_end_the_runtime() {
+fn ending_all_processes_below_an_agents_server_does_not_end_the_runtime() {
     let home = Home::new();
     let tag = Tag::new();
     let mut shim = home.command(&["mcp"]);
@@ -347,7 +347,7 @@ fn sockets_and_lock_that_were_removed_are_put_back() {
 }
 
 #[test]
-fn f22_state_folder_removed() {
+fn f22_no_command_starts_after_the_state_folder_was_removed() {
     let home = Home::new();
     let mut served = home.serve();
     let mut console = Console::open(&home, &[], (120, 40));

@@ -86,7 +86,7 @@ fn less_pages_searches_and_leaves() {
 }
 
 #[test]
-fn python_is_a_conversation() {
+fn python_is_typed_into_resized_and_left() {
     let home = Home::new();
     let Some(python) = Opened::start(&home, "python3 -q", &["\n>>>"]) else { return };
     // Text typed before the prompt appears is edited by the terminal, not by the program.
@@ -108,7 +108,7 @@ fn htop_or_top_draws_and_follows_the_window() {
 }
 
 #[test]
-fn bash_is_a_shell_with_jobs_and_an_interrupt() {
+fn bash_runs_jobs_and_takes_an_interrupt_in_a_pane() {
     let home = Home::new();
     let Some(bash) = Opened::start(&home, "bash --norc --noprofile -i", &["\nbash-"]) else { return };
     let tag = Tag::new();
@@ -135,7 +135,7 @@ fn by_of(screen: &str, cmd: &str) -> Option<String> {
 }
 
 #[test]
-fn a_prose_file_started_here_is_by_you_and_so_are_its_commands() {
+fn a_prose_file_started_in_the_console_and_its_commands_belong_to_the_person() {
     let home = Home::new();
     let program = "let said = exec \"echo built\"\nlet done = exec \"echo shipped\"\n";
     std::fs::write(home.workspace().join("ship.prose"), program).expect("written");

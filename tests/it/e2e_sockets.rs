@@ -77,7 +77,7 @@ fn f33_a_dead_runtimes_socket_is_replaced() {
 }
 
 #[test]
-fn garbage_at_the_doors_harms_nobody() {
+fn garbage_on_the_sockets_does_not_harm_the_runtime() {
     let home = Home::new();
     let mut served = home.serve();
     let places = home.places();

@@ -160,7 +160,7 @@ fn f52_control_s_holds_up_the_printing_and_nothing_else() {
 }
 
 #[test]
-fn attached_it_tells_what_an_agent_does_and_decides_what_it_may() {
+fn an_attached_plain_console_tells_what_an_agent_does_and_answers_its_held_call() {
     let home = Home::new();
     let agent = Agent::connect(&home, &["--label", "claude"]);
     agent.call("TaskList", &json!({}));
@@ -200,7 +200,7 @@ fn without_a_terminal_lines_come_from_a_pipe_and_the_end_comes_by_itself() {
 }
 
 #[test]
-fn what_stands_before_a_quit_is_done_embedded_and_attached() {
+fn lines_before_a_quit_are_carried_out_embedded_and_attached() {
     for attached in [false, true] {
         let home = Home::new();
         let served = attached.then(|| home.serve());

@@ -179,7 +179,7 @@ fn a_program_that_is_stopped_from_outside_stops_and_goes_on_as_one() {
 }
 
 #[test]
-fn what_the_program_itself_left_in_the_background_is_left_alone() {
+fn a_background_process_of_the_program_itself_is_left_alone() {
     let (home, tag) = (Home::new(), Tag::new());
     let tools = home.workspace().join("tools");
     std::fs::create_dir(&tools).expect("a folder");

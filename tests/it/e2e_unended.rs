@@ -192,7 +192,7 @@ fn f63_no_answer_says_that_a_process_of_another_user_has_ended() {
 }
 
 #[test]
-fn f63_what_is_ended_beside_it_is_told_as_ended() {
+fn f63_a_leftover_that_ended_beside_an_unended_process_is_told_as_ended() {
     let Some(user) = OrdinaryUser::new() else { return };
     let mut served = user.serve();
     let agent = user.agent();
@@ -229,7 +229,7 @@ fn f63_a_lost_host_and_a_lost_runtime_hide_nothing() {
 }
 
 #[test]
-fn f63_the_operator_is_told_its_number_and_the_command_that_ends_it() {
+fn f63_the_operator_is_told_the_process_id_and_the_command_that_ends_the_process() {
     let Some(user) = OrdinaryUser::new() else { return };
     let mut served = user.serve();
     let agent = user.agent();
@@ -271,7 +271,7 @@ fn f63_the_operator_is_told_its_number_and_the_command_that_ends_it() {
 }
 
 #[test]
-fn f63_scripts_and_raw_output_say_it_too() {
+fn f63_scripts_and_raw_output_name_an_unended_process_too() {
     let Some(user) = OrdinaryUser::new() else { return };
     let mut served = user.serve();
     let cmd = format!("{} & echo on", user.sleep());

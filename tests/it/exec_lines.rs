@@ -64,7 +64,7 @@ fn f60_a_stream_that_stops_says_how_many_lines_were_not_read() {
 }
 
 #[test]
-fn told_to_go_on_it_answers_every_line() {
+fn a_stream_that_ignores_errors_answers_every_line() {
     let ran = exec(
         &Home::new(),
         &["--ignore-errors"],
@@ -199,7 +199,7 @@ fn wrong_input_names_its_fields() {
 }
 
 #[test]
-fn exec_is_no_line_of_itself_and_what_owns_the_terminal_says_so() {
+fn exec_and_commands_that_own_the_terminal_are_refused_as_lines_of_a_stream() {
     let ran = exec(&Home::new(), &[], r#"{"_cmd":"exec"}"#);
     assert_eq!((ran.code, ran.codes()), (Some(1), vec!["NOT_DISPATCHABLE"]));
     let owners = ["mcp", "serve", "demo"].map(|cmd| line(&json!({ "_cmd": cmd }))).concat();
@@ -318,7 +318,7 @@ fn assert_partial(answer: &Value, printed: &str) {
 }
 
 #[test]
-fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
+fn a_command_begun_under_a_key_is_not_run_again_after_its_timeout() {
     for private in [&["--ignore-errors", "--private"][..], &["--ignore-errors"]] {
         let home = warm();
         let cmd = "echo done >> log; echo begun; sleep 60";
@@ -339,7 +339,7 @@ fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
 
 /// What never began is not done: it may be sent again, also under its key.
 #[test]
-fn what_was_ended_before_it_began_says_so_and_its_key_is_free() {
+fn a_command_that_timed_out_before_it_began_is_retryable_and_its_key_is_free() {
     let home = Home::new();
     home.configure("config.toml", "[[approvals]]\nprefix = \"echo\"\nactor = \"cli\"\n");
     home.serve_here();
@@ -380,7 +380,7 @@ fn the_limit_of_the_input_answers_as_the_limit_of_the_line() {
 }
 
 #[test]
-fn a_limit_on_what_only_reads_may_be_tried_again() {
+fn a_timeout_of_a_reading_command_is_retryable() {
     let home = Home::new();
     let start = line(&json!({"_cmd": "command.run", "cmd": "sleep 60", "yield_time_ms": 0}));
     let task = exec(&home, &[], start).of(1)["data"]["task_handle"]["task_id"].clone();
@@ -391,7 +391,7 @@ fn a_limit_on_what_only_reads_may_be_tried_again() {
 }
 
 #[test]
-fn only_checking_finds_everything_and_runs_nothing() {
+fn validating_finds_every_malformed_line_and_runs_nothing() {
     let home = Home::new();
     let touch = r#"{"_cmd":"command.run","cmd":"touch made"}"#;
     let bogus = r#"{"_cmd":"command.run","cmd":"touch made","bogus":1}"#;

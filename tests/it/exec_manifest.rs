@@ -102,7 +102,7 @@ fn f60_the_manifest_has_the_public_shape_and_our_own_facts_are_under_one_key() {
 }
 
 #[test]
-fn no_danger_is_played_down() {
+fn the_manifest_marks_destructive_commands_as_destructive() {
     let data = &answer(&Home::new(), &["manifest"])["data"]["commands"];
     for path in ["command.run", "command.batch", "run", "task.stop", "task.input", "serve", "exec"] {
         assert_eq!(data[path]["danger_level"], "destructive", "{path}");
@@ -225,7 +225,7 @@ fn the_schemas_of_a_command_are_asked_for_without_an_input() {
 }
 
 #[test]
-fn whoever_sees_exit_code_2_reads_one_plain_line_about_it() {
+fn an_exit_code_of_2_comes_with_one_plain_line_on_standard_error() {
     let home = Home::new();
     for args in [
         &["command", "run"][..],

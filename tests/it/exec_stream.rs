@@ -262,7 +262,7 @@ fn a_signal_between_two_lines_is_answered_as_well() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_without_a_word_and_nothing_more_is_run() {
+fn a_closed_pipe_ends_the_stream_silently_and_no_further_line_runs() {
     let home = Home::new();
     let touch = |name: &str| json!({"_cmd": "command.run", "cmd": format!("touch {name}")}).to_string();
     let plan = format!("{VERSION}\n{}\n{}\n", touch("first"), touch("second"));

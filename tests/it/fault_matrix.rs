@@ -39,7 +39,7 @@ fn functions(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_row_is_there_and_names_tests_that_exist() {
+fn every_row_of_the_fault_matrix_is_there_and_names_tests_that_exist() {
     let mut known = Vec::new();
     ["src", "crates", "tests/it"].iter().for_each(|folder| functions(&root().join(folder), &mut known));
     let rows = rows();

@@ -73,7 +73,7 @@ async fn answered(bench: &Bench, questions: usize) -> usize {
 }
 
 #[tokio::test]
-async fn f35_a_flood_of_questions_is_answered_so_often_and_no_more() {
+async fn f35_a_flood_of_terminal_queries_gets_a_bounded_number_of_answers() {
     let bench = Bench::start();
     let answers = answered(&bench, 50_000).await;
     let most = (Terminal::MAX_REPLIES + KERNEL_INPUT) / "\x1b[1;1R".len();

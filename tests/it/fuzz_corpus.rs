@@ -22,37 +22,37 @@ fn replay(name: &str, run: impl Fn(&[u8])) {
 }
 
 #[test]
-fn what_a_task_prints() {
+fn the_fuzz_corpus_of_task_output_passes() {
     replay("pane", targets::pane);
 }
 
 #[test]
-fn what_comes_over_the_sockets() {
+fn the_fuzz_corpus_of_frames_passes() {
     replay("frames", targets::frames);
 }
 
 #[test]
-fn what_a_client_of_the_protocol_says() {
+fn the_fuzz_corpus_of_mcp_passes() {
     replay("mcp", targets::mcp);
 }
 
 #[test]
-fn recordings() {
+fn the_fuzz_corpus_of_recordings_passes() {
     let folder = tempfile::tempdir().expect("temp dir");
     replay("recording", |bytes| targets::recording(folder.path(), bytes));
 }
 
 #[test]
-fn what_a_terminal_sends() {
+fn the_fuzz_corpus_of_terminal_input_passes() {
     replay("keys", targets::keys);
 }
 
 #[test]
-fn settings_keymaps_and_themes() {
+fn the_fuzz_corpus_of_settings_keymaps_and_themes_passes() {
     replay("settings", targets::settings);
 }
 
 #[test]
-fn lines_of_a_stream_of_commands() {
+fn the_fuzz_corpus_of_exec_lines_passes() {
     replay("exec", targets::exec);
 }

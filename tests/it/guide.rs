@@ -52,7 +52,7 @@ fn words(path: &str) -> String {
 }
 
 #[test]
-fn the_first_way_is_named_in_the_same_words_everywhere() {
+fn the_first_way_to_connect_an_agent_is_described_in_the_same_words_everywhere() {
     let way = format!("{FIRST_WAY} {FIRST_PLACE}");
     for page in ["README.md", "docs/getting-started.md"] {
         let text = words(page);

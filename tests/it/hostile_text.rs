@@ -158,7 +158,7 @@ fn a_line_to_an_agent_hides_nothing() {
 }
 
 #[test]
-fn what_stands_in_files_and_arguments_is_named_where_it_is_told() {
+fn hostile_text_in_files_and_arguments_reaches_no_output_unescaped() {
     let home = Home::new();
     let name = corpus().replace('/', "");
     let short: String = name.chars().take(60).collect();

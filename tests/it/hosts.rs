@@ -146,7 +146,7 @@ async fn a_runtime_of_another_version_is_refused_with_both_versions_and_what_to_
 }
 
 #[tokio::test]
-async fn each_way_to_fail_is_told_with_its_cure() {
+async fn each_failure_to_attach_to_a_host_is_told_with_its_cause_or_cure() {
     let there = Home::new();
     let attach = async |host: RemoteHost, place: &str| {
         let refused = Operator::attach_by(&RuntimeRoute::operator(host, place), "/".into()).await;
@@ -176,7 +176,7 @@ async fn each_way_to_fail_is_told_with_its_cure() {
 }
 
 #[test]
-fn an_agent_here_has_its_commands_run_there() {
+fn a_local_agent_runs_its_commands_on_the_remote_host() {
     let (here, there) = (Home::new(), Home::new());
     configured(&here, &there);
     let to = format!("box:{}", place(&there));

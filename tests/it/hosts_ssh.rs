@@ -238,7 +238,7 @@ fn the_master_of_ssh_is_killed_in_the_middle_of_a_call() {
 }
 
 #[test]
-fn f59_of_a_changed_host_key_a_person_is_told_and_nobody_is_taught_to_forget_the_old_one() {
+fn f59_a_changed_host_key_is_reported_without_advice_to_forget_the_old_one() {
     let Some(machine) = Machine::start() else { return };
     let here = Home::new();
     machine.configure(&here);

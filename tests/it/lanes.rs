@@ -51,7 +51,7 @@ fn until_running(runtime: &Handle, task: &Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_second_waits_is_told_so_and_starts_by_itself() {
+async fn the_second_command_of_a_lane_waits_is_told_so_and_starts_by_itself() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (runtime, workspace) = start_limited(dir.path(), lane(1));
     let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
@@ -89,7 +89,7 @@ async fn the_second_waits_is_told_so_and_starts_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stopped_while_it_waits_never_ran_and_says_so() {
+async fn a_command_stopped_while_it_waits_in_a_lane_never_runs_and_says_so() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (runtime, workspace) = start_limited(dir.path(), lane(1));
     let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
@@ -116,7 +116,7 @@ async fn what_is_stopped_while_it_waits_never_ran_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_command_leaves_behind_and_is_kept_has_no_slot() {
+async fn a_kept_leftover_process_takes_no_slot_of_a_lane() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (runtime, workspace) = start_limited(dir.path(), lane(1));
     let daemon =
@@ -161,7 +161,7 @@ async fn a_batch_waits_for_its_items_no_longer_than_its_own_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_runtime_without_lanes_has_no_file_of_one() {
+async fn a_runtime_without_lanes_makes_no_lane_folder() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (runtime, workspace) = start_limited(dir.path(), Limits::default());
     exec(&runtime, &workspace, "sleep 0", json!({"yield_time_ms": 30_000})).await;

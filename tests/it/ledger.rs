@@ -221,7 +221,7 @@ async fn a_git_inside_the_workspace_is_never_run() {
 }
 
 #[tokio::test]
-async fn what_was_ignored_is_never_read_even_if_the_rules_are_emptied() {
+async fn ignored_files_are_not_read_by_the_look_that_finds_emptied_ignore_rules() {
     if !has_git() {
         return;
     }
@@ -259,7 +259,7 @@ async fn what_was_ignored_is_never_read_even_if_the_rules_are_emptied() {
 }
 
 #[tokio::test]
-async fn only_what_has_moved_is_looked_at_and_nothing_that_is_ignored_is_read() {
+async fn a_look_reads_only_files_that_have_moved_and_no_ignored_ones() {
     if !has_git() {
         return;
     }
@@ -316,7 +316,7 @@ async fn only_what_has_moved_is_looked_at_and_nothing_that_is_ignored_is_read() 
 }
 
 #[tokio::test]
-async fn links_folders_and_files_replace_each_other() {
+async fn the_ledger_lists_links_folders_and_files_that_replace_each_other() {
     if !has_git() {
         return;
     }

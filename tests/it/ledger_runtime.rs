@@ -212,7 +212,7 @@ async fn with_auto_a_ledger_that_is_slow_goes_off_and_says_how_many_files_there_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_moved_before_a_look_that_failed_is_found_by_the_next() {
+async fn changes_before_a_failed_look_are_found_by_the_next_look() {
     if !has_git() {
         return;
     }
@@ -238,7 +238,7 @@ async fn what_moved_before_a_look_that_failed_is_found_by_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_longer_ignored_is_watched_from_then_on() {
+async fn files_that_are_no_longer_ignored_are_watched_from_then_on() {
     if !has_git() {
         return;
     }
@@ -263,7 +263,7 @@ async fn what_is_no_longer_ignored_is_watched_from_then_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_tracked_from_now_on_though_ignored_is_read_and_watched() {
+async fn an_ignored_file_that_becomes_tracked_is_read_and_watched() {
     if !has_git() {
         return;
     }

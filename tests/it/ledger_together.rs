@@ -88,7 +88,7 @@ async fn commands_that_follow_each_other_at_once_are_one_entry_and_undone_togeth
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_command_is_covered_or_said_not_to_be() {
+async fn the_changes_of_the_first_command_are_covered_or_reported_as_incomplete() {
     if !has_git() {
         return;
     }

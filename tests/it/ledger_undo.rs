@@ -109,7 +109,7 @@ proptest! {
 type Meanwhile = fn(&Path);
 
 #[tokio::test]
-async fn whatever_is_no_longer_as_the_command_left_it_refuses_the_whole() {
+async fn a_file_that_changed_after_the_command_refuses_the_whole_undo() {
     if !has_git() {
         return;
     }
@@ -208,7 +208,7 @@ fn numbered(work: &Path, text: &str) -> bool {
 }
 
 #[test]
-fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
+fn an_undo_that_was_killed_is_completed_by_another_runtime() {
     if !has_git() {
         return;
     }
@@ -268,7 +268,7 @@ pub(crate) fn undo_later(dir: &Path, come: &mut dyn FnMut(&Path, UndoMoment)) ->
 
 #[test]
 #[ignore = "run by the next test, which lets it kill itself"]
-fn an_undo_that_kills_itself() {
+fn an_undo_kills_itself_at_a_given_moment() {
     let Ok(told) = std::env::var(KILLED) else { return };
     let (at, dir) = told.split_once(':').expect("a number and a folder");
     let mut left: usize = at.parse().expect("a number");
@@ -305,7 +305,7 @@ fn exact(top: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
 /// Lets an undo kill itself at this of its moments, and returns which that was; `None` if it was done by then.
 fn killed_at(moment: usize, dir: &Path) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
-    let own = "ledger_undo::an_undo_that_kills_itself";
+    let own = "ledger_undo::an_undo_kills_itself_at_a_given_moment";
     command.args(["--ignored", "--exact", own, "--nocapture", "--test-threads=1"]);
     let ended = command.env(KILLED, format!("{moment}:{}", dir.display())).output().expect("runs");
     let said = String::from_utf8_lossy(&ended.stderr);
@@ -318,7 +318,7 @@ fn killed_at(moment: usize, dir: &Path) -> Option<String> {
 }
 
 #[test]
-fn an_undo_killed_at_any_moment_is_gone_on_with_exactly() {
+fn an_undo_killed_at_any_moment_is_completed_exactly() {
     if !has_git() {
         return;
     }
@@ -399,7 +399,7 @@ pub(crate) fn undoable(home: &Home, cmd: &str) -> String {
 }
 
 #[test]
-fn an_undo_is_told_first_then_done_and_recorded() {
+fn a_dry_run_tells_an_undo_which_is_then_done_and_recorded() {
     if !has_git() {
         return;
     }

@@ -45,7 +45,7 @@ fn told_of_the_past(home: &Home) -> String {
 }
 
 #[test]
-fn who_ended_the_runtime_is_told_to_whoever_waits_and_to_whoever_reads_later() {
+fn the_cause_of_a_runtimes_end_is_told_to_a_waiting_caller_and_to_a_later_reader() {
     for (stop, why) in [
         (&["serve", "--stop"][..], "the operator ran `pilothouse serve --stop`"),
         (&[], "it received SIGTERM"),

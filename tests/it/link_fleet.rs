@@ -68,7 +68,7 @@ pub(crate) async fn shows(fleet: &Operator, task: &TaskId, text: &str) {
 }
 
 #[tokio::test]
-async fn two_runtimes_in_one_hold_are_asked_each_about_its_own() {
+async fn two_runtimes_of_one_fleet_are_each_asked_about_their_own_tasks_and_calls() {
     let home = Home::new();
     let other = home.another("web-fix");
     let mut served = home.serve();

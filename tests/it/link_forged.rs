@@ -15,7 +15,7 @@ fn hold(home: &Home) {
 }
 
 #[test]
-fn of_200_forged_approvals_none_counts() {
+fn none_of_200_forged_approvals_counts() {
     let home = Home::new();
     home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\nactor = \"cli\"\n");
     home.serve_here();

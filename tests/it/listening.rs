@@ -183,7 +183,7 @@ async fn long_servers_in_other_languages_are_found_with_their_owner() {
 }
 
 #[tokio::test]
-async fn what_is_closed_is_told_and_the_end_of_a_task_closes_all() {
+async fn a_closed_listener_is_recorded_and_the_end_of_a_task_closes_all_listeners() {
     if !has_python() {
         return skip("there is no python3");
     }
@@ -205,7 +205,7 @@ async fn what_is_closed_is_told_and_the_end_of_a_task_closes_all() {
 }
 
 #[tokio::test]
-async fn a_wait_for_a_port_ends_when_there_is_one_or_never_will_be() {
+async fn a_wait_for_a_port_ends_when_a_port_listens_or_the_task_ends() {
     if !has_python() {
         return skip("there is no python3");
     }
@@ -237,7 +237,7 @@ async fn a_wait_for_a_port_ends_when_there_is_one_or_never_will_be() {
 }
 
 #[tokio::test]
-async fn what_listens_in_another_network_namespace_is_said_to_be_in_a_container() {
+async fn a_listener_in_another_network_namespace_is_reported_as_in_a_container() {
     if !has_python() {
         return skip("there is no python3");
     }
@@ -257,7 +257,7 @@ async fn what_listens_in_another_network_namespace_is_said_to_be_in_a_container(
 }
 
 #[tokio::test]
-async fn who_holds_a_port_is_told_where_the_output_names_it_and_else_nobody_is_guessed() {
+async fn the_holder_of_a_port_is_told_where_the_output_names_it_and_is_never_guessed() {
     if !has_python() {
         return skip("there is no python3");
     }

@@ -91,7 +91,7 @@ async fn a_secret_runs_and_is_told_nowhere() {
 }
 
 #[tokio::test]
-async fn what_a_person_writes_about_a_command_hides_secrets_too() {
+async fn secrets_in_names_and_notes_of_a_person_are_masked() {
     let bench = Bench::start();
     bench.runtime.pause(true, None).await;
     let held = bench.exec("true", 250).await;

@@ -197,7 +197,7 @@ fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
 }
 
 #[test]
-fn a_client_of_2026_07_28_that_denies_or_puts_the_form_away() {
+fn a_client_of_2026_07_28_denies_a_call_or_puts_the_form_away_and_nothing_runs() {
     let home = Home::new();
     hold(&home);
     let mut agent = Wire::here(&home);
@@ -216,7 +216,7 @@ fn a_client_of_2026_07_28_that_denies_or_puts_the_form_away() {
 }
 
 #[test]
-fn what_a_person_reads_for_longer_than_the_call_waits_is_answered_as_it_became() {
+fn an_approval_after_the_call_stopped_waiting_returns_the_result_of_the_command() {
     let home = Home::new();
     hold(&home);
     let mut agent = Wire::here(&home);

@@ -50,7 +50,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn what_is_installed_is_taken_back_to_the_letter() {
+fn undoing_an_installation_restores_every_file_exactly() {
     for agent in AGENTS {
         let home = Home::new();
         let before = files(&home_of(&home));
@@ -105,7 +105,7 @@ fn a_file_of_the_person_keeps_its_comments_its_mode_and_everything_else() {
 }
 
 #[test]
-fn undo_leaves_what_was_edited_since() {
+fn undoing_an_installation_leaves_later_edits_in_place() {
     let home = Home::new();
     let file = home_of(&home).join(".codex/config.toml");
     put(&file, "model = \"a\"\n");
@@ -139,7 +139,7 @@ fn a_rule_the_person_had_is_not_taken_back_and_a_value_that_differs_is_kept() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_refused_and_nothing_changes() {
+fn a_file_that_cannot_be_merged_is_refused_and_nothing_changes() {
     let link = |path: &Path| {
         put(&path.with_file_name("real"), "{}");
         std::os::unix::fs::symlink("real", path).expect("linked");
@@ -214,7 +214,7 @@ fn the_program_is_named_where_the_path_leads_to_it_and_else_by_its_path() {
 }
 
 #[test]
-fn what_is_printed_is_the_file_itself_also_in_a_pipe() {
+fn mcp_config_prints_the_file_itself_also_into_a_pipe() {
     let home = Home::new();
     for agent in AGENTS {
         let output = home.call(&["mcp", "config", agent]);

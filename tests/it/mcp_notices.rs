@@ -25,7 +25,7 @@ fn console(home: &Home, lines: &str) -> String {
 }
 
 #[test]
-fn what_was_taken_for_something_else_is_said_with_the_answer_and_on_record() {
+fn an_answer_and_the_record_say_how_an_inexact_input_was_read() {
     let home = Home::new();
     let mut agent = Wire::open_here(&home, "claude-code");
     let (text, notices) =
@@ -106,7 +106,7 @@ fn words_of_the_person_reach_the_agent_with_its_next_answer_and_are_on_record() 
 }
 
 #[test]
-fn a_held_call_says_how_somebody_can_decide_it_and_not_to_send_it_again() {
+fn a_held_call_says_who_can_decide_it_and_not_to_send_it_again() {
     let home = Home::new();
     home.configure("config.toml", "[[approvals]]\nprefix = \"rm\"\n");
     let mut agent = Wire::open_here(&home, "claude-code");

@@ -86,7 +86,7 @@ fn a_health_check_starts_no_runtime_and_the_first_call_does() {
 }
 
 #[test]
-fn what_is_sent_far_ahead_is_answered_once_the_agent_reads() {
+fn requests_sent_far_ahead_are_answered_once_the_agent_reads() {
     let home = Home::new();
     let mut wire = Wire::open_here(&home, "eager");
     let list = json!({"name": "TaskList", "arguments": {"scope": "all"}});
@@ -107,7 +107,7 @@ fn what_is_sent_far_ahead_is_answered_once_the_agent_reads() {
 }
 
 #[test]
-fn what_is_wrong_with_a_line_is_said_under_its_id_and_nothing_is_run() {
+fn a_malformed_line_is_refused_under_its_id_and_runs_nothing() {
     let home = Home::new();
     let mut wire = Wire::open_here(&home, "careless");
     let call = |arguments: &str| {
@@ -446,7 +446,7 @@ fn a_receipt_is_no_longer_than_the_settings_say_for_its_agent() {
 }
 
 #[test]
-fn what_an_agent_leaves_running_ends_with_its_process_and_not_with_its_connection() {
+fn tasks_that_an_agent_leaves_end_with_its_process_and_not_with_its_connection() {
     let home = Home::new();
     home.configure("config.toml", "[services]\non_agent_end = \"end\"\n");
     let mut served = home.serve();

@@ -258,7 +258,7 @@ fn signals_and_missing_commands_have_the_codes_of_a_shell() {
 }
 
 #[test]
-fn only_so_many_characters_are_kept_and_the_rest_is_drained() {
+fn only_30_000_characters_are_kept_and_the_rest_is_drained() {
     // docs/prose-rules.md#rule-22.
     let ran = run("let l = exec \"seq 1 400000; echo e >&2\"\n");
     let file = ran.ends(0).file("bindings/l.md");
@@ -282,7 +282,7 @@ fn export_does_not_carry_and_the_shell_is_recorded() {
 }
 
 #[test]
-fn what_a_command_leaves_behind_lives_until_the_program_ends() {
+fn a_leftover_process_of_a_command_lives_until_the_program_ends() {
     // docs/prose-rules.md#rule-34.
     let tag = Tag::new();
     let ran = run(&format!(

@@ -19,7 +19,7 @@ fn short(source: &SourceText, profile: Profile) -> String {
 }
 
 #[test]
-fn programs_of_the_corpus_are_told_about() {
+fn the_diagnostics_of_each_program_in_the_corpus_match_the_snapshot() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/prose");
     let mut entries: Vec<_> = std::fs::read_dir(folder).expect("the corpus").flatten().collect();
     entries.sort_by_key(std::fs::DirEntry::file_name);

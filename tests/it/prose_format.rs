@@ -154,7 +154,7 @@ fn config() -> ProptestConfig {
 }
 
 #[test]
-fn real_programs_keep_what_is_said_of_them() {
+fn formatting_real_programs_keeps_their_diagnostics() {
     assert!(PROGRAMS.len() > 10);
     PROGRAMS.iter().for_each(|text| holds(text));
 }
@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn programs_with_slips_keep_what_is_said_of_them(
+    fn formatting_programs_with_typos_keeps_their_diagnostics(
         which in any::<prop::sample::Index>(),
         slips in prop::collection::vec(slip(), 1..5),
     ) {

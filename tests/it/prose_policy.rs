@@ -76,7 +76,7 @@ fn the_person_at_the_console_lets_each_command_run_or_not() {
 }
 
 #[test]
-fn with_nobody_to_ask_nothing_runs_and_the_commands_are_told() {
+fn no_command_of_a_program_runs_with_nobody_to_ask_and_the_commands_are_listed() {
     let home = Home::new();
     write(&home, "p.prose", "exec \"touch one\"\nexec \"touch two\"\n");
     for policy in ["ask", "once"] {

@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_text_is_read_and_places_are_inside_it(text in any_text(), strict in any::<bool>()) {
+    fn any_text_is_parsed_and_diagnostics_point_inside_it(text in any_text(), strict in any::<bool>()) {
         let profile = if strict { Profile::Strict } else { Profile::Compat };
         let source = SourceText::new("t.prose", &text).expect("short");
         sound(&source, &check(&source, profile));

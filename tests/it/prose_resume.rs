@@ -80,7 +80,7 @@ fn a_killed_run_goes_on_and_does_nothing_twice() {
 }
 
 #[test]
-fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_not() {
+fn a_run_killed_after_any_row_of_its_journal_ends_like_one_that_was_not_killed() {
     // docs/prose-rules.md#rule-31. `src/prose/engine/vm/tests/cut.rs` tears any write; here the process is really killed.
     let program = "let a = exec \"echo one | tee -a log\"\na = \"{a}{a}\"\nfor x, n in a:\n  exec \"echo {x}-{n} >> log\"\n\
                    block f(p):\n  let m = exec \"echo {p} | tee -a log\"\n  exec \"echo {m}-again >> log\"\n\
@@ -379,7 +379,7 @@ fn an_answer_that_is_a_secret_is_used_and_stored_nowhere() {
 }
 
 #[test]
-fn what_is_known_to_have_failed_is_run_again_by_a_flag_and_not_asked_about_in_a_circle() {
+fn a_known_failure_is_run_again_by_a_flag_and_not_asked_about() {
     let home = Home::new();
     write(
         &home,
@@ -410,7 +410,7 @@ fn what_is_known_to_have_failed_is_run_again_by_a_flag_and_not_asked_about_in_a_
 }
 
 #[test]
-fn what_is_missing_is_named_before_a_runtime_is_started() {
+fn a_missing_answers_file_starts_no_runtime_and_a_missing_directory_is_named() {
     let home = Home::new();
     write(&home, "p.prose", "exec \"true\"\n  cwd: \"nowhere\"\n");
     let refused = home.call(&["run", "p.prose", "--plain", "--answers", "missing.toml"]);

@@ -96,7 +96,7 @@ fn a_session_is_told_that_its_context_was_cut_and_what_printed_it() {
 }
 
 #[test]
-fn what_is_no_answer_is_a_failure_that_is_caught_or_ends_the_run() {
+fn a_session_without_an_answer_is_a_failure_that_is_caught_or_ends_the_run() {
     let program = "let x = session \"do\"\n";
     for (agent, within, said) in [
         ("exit 7", 60, "./agent ended with exit code 7"),
@@ -118,7 +118,7 @@ fn what_is_no_answer_is_a_failure_that_is_caught_or_ends_the_run() {
 }
 
 #[test]
-fn who_answers_has_to_be_there_and_to_enforce_what_it_must() {
+fn an_answerer_must_exist_and_enforce_the_permissions_of_its_agent() {
     let home = home(
         "agent a:\n  permissions:\n    bash: deny\nexec \"touch begun\"\nlet x = session: a\n  prompt: \"p\"\n",
         "echo x",
@@ -165,7 +165,7 @@ fn retries_parallel_blocks_and_fail_fast_hold_for_sessions() {
 }
 
 #[test]
-fn killed_during_a_session_it_is_asked_about_and_done_once() {
+fn a_run_killed_during_a_session_repeats_that_session_only_on_an_answer() {
     let tag = Tag::new();
     let agent = format!("echo x >> begun; test -e second || exec sleep {}\necho done", tag.0);
     let home = home(
@@ -353,13 +353,13 @@ fn killed_and_gone_on_with(round: u32) -> Result<(), String> {
 }
 
 #[test]
-fn killed_anywhere_no_session_is_lost_or_done_again_unasked() {
+fn no_session_of_a_run_killed_anywhere_is_lost_or_repeated_unasked() {
     (0..3).for_each(|round| killed_and_gone_on_with(round * 5).expect("as if it had not been killed"));
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_killed_anywhere_no_session_is_lost_or_done_again_unasked() {
+fn long_no_session_of_a_run_killed_anywhere_is_lost_or_repeated_unasked() {
     let rounds =
         std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
     let failed: Vec<String> = (0..rounds).filter_map(|round| killed_and_gone_on_with(round).err()).collect();

@@ -159,7 +159,7 @@ async fn a_timeout_ends_the_whole_tree_after_a_short_grace() {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_behind_lives_on_until_it_is_stopped() {
+async fn a_leftover_process_of_a_program_command_lives_on_until_it_is_stopped() {
     let (bench, tag) = (Bench::start(), Tag::new());
     let request = bench.request(&format!("sleep {} & cd ..; echo up; exit 3", tag.0));
     let ran = tokio::time::timeout(LONG, bench.runtime.exec(request)).await.expect("it is not waited for");

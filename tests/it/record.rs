@@ -198,7 +198,7 @@ fn parent(pid: u32) -> u32 {
 }
 
 #[test]
-fn what_outlives_runtime_and_host_is_ended_by_proof_of_what_it_is() {
+fn a_process_that_outlives_runtime_and_host_is_ended_by_the_next_runtime() {
     let home = Home::new();
     let (mut serve, tag) = (home.serve(), Tag::new());
     let agent = Agent::connect(&home, &[]);
@@ -227,7 +227,7 @@ fn what_outlives_runtime_and_host_is_ended_by_proof_of_what_it_is() {
 }
 
 #[test]
-fn an_orderly_end_interrupts_too_and_the_next_runtime_knows() {
+fn an_orderly_end_interrupts_tasks_and_the_next_runtime_knows_it() {
     let home = Home::new();
     let (mut serve, tag) = (home.serve(), Tag::new());
     let agent = Agent::connect(&home, &[]);
@@ -249,7 +249,7 @@ const WRITER: &str = "PILOTHOUSE_TEST_WRITER";
 
 #[test]
 #[ignore = "the part of a process that the tests below kill"]
-fn writer() {
+fn a_writer_appends_rows_until_it_is_killed() {
     let Ok(told) = std::env::var(WRITER) else { return };
     let (filling, folder) = told.split_once(':').expect("size and folder");
     let filling: usize = filling.parse().expect("a size");
@@ -283,7 +283,7 @@ fn new_journal(folder: &Path) -> Journal {
 fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
     let dir = tempfile::tempdir().expect("temp dir");
     let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command.args(["--ignored", "--exact", "record::writer", "--nocapture", "--test-threads=1"]);
+    command.args(["--ignored", "--exact", "record::a_writer_appends_rows_until_it_is_killed", "--nocapture", "--test-threads=1"]);
     command.env(WRITER, format!("{filling}:{}", dir.path().display()));
     let mut writer = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the writer starts");
     let mut acknowledged = 0;

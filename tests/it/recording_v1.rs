@@ -61,7 +61,7 @@ fn tasks_calls_agents_and_counters_are_read_as_they_were() {
 }
 
 #[test]
-fn it_is_whole_and_its_receipts_follow_from_its_envelopes() {
+fn a_version_1_recording_is_whole_and_its_receipts_are_listed() {
     let home = Home::new();
     let copy = home.places().recordings().join(NAME);
     copy_folder(&fixture(), &copy);

@@ -49,7 +49,7 @@ fn every_answer_there_is_matches_its_schema() {
 type Spoil = fn(&mut Value);
 
 #[test]
-fn what_is_no_envelope_is_refused() {
+fn an_invalid_envelope_fails_the_schema() {
     let good = gallery()[0].1.to_value();
     let broken: [(&str, Spoil); 6] = [
         ("a missing key", |value| drop(value.as_object_mut().map(|keys| keys.remove("error")))),
@@ -69,7 +69,7 @@ fn what_is_no_envelope_is_refused() {
 }
 
 #[test]
-fn the_record_of_a_runtime_is_held_against_them() {
+fn the_recorded_envelopes_of_a_runtime_match_the_schemas() {
     let home = Home::new();
     for line in ["printf recorded", "exit 3"] {
         let _ = home.call(&["command", "run", "--login=false", line]);

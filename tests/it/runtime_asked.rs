@@ -37,7 +37,7 @@ async fn typed(bench: &Bench, id: &TaskId, text: &str) {
 }
 
 #[tokio::test]
-async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
+async fn a_prompt_of_a_command_is_answered_by_the_operator_and_is_no_output() {
     let bench = bench(SideTerminal::Always, LONG);
     let id = bench
         .promoted(bench.request(
@@ -91,7 +91,7 @@ async fn an_answers_echo_stands_before_what_the_program_says_of_it() {
 }
 
 #[tokio::test]
-async fn what_nobody_answers_gets_the_end_of_its_input_and_its_caller_is_told_once() {
+async fn an_unanswered_prompt_reads_the_end_of_input_and_its_caller_is_told_once() {
     let bench = bench(SideTerminal::Always, Duration::ZERO);
     let cmd = "read a </dev/tty || echo first; read b </dev/tty || echo second; (sleep 300 >/dev/null 2>&1 &) ; exit 3";
     let task = bench.completed(bench.request(cmd)).await;

@@ -122,7 +122,7 @@ async fn a_gate_is_opened_by_the_operator_and_on_record_before_it_is() {
 }
 
 #[tokio::test]
-async fn nobody_answers_in_time() {
+async fn an_unanswered_gate_times_out_and_cannot_be_approved_afterwards() {
     let bench = Bench::start();
     let (asked, question) = bench.ask(asking(gate(), Some(Duration::from_millis(50)))).await;
     assert!(matches!(asked.await.expect("asked"), Ok(QuestionOutcome::TimedOut { .. })));

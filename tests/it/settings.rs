@@ -38,7 +38,7 @@ fn the_checked_in_schema_is_that_of_the_program() {
 }
 
 #[test]
-fn the_table_of_keys_for_people_is_whole() {
+fn the_documented_table_of_settings_is_complete() {
     let page = std::fs::read_to_string(root().join("docs/config.md")).expect("docs/config.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     let told: Vec<String> = rows.map(|(key, _)| key.to_owned()).filter(|key| !key.contains(' ')).collect();
@@ -102,7 +102,7 @@ fn show_says_where_each_value_comes_from() {
 }
 
 #[test]
-fn a_hostile_workspace_changes_nothing_and_is_told_of() {
+fn an_environment_in_the_settings_of_a_workspace_is_ignored_and_reported() {
     let home = Home::new();
     let path = home.workspace().join(".pilothouse.toml");
     std::fs::write(path, "[env]\nset = { PAGER = \"evil\" }\n").expect("written");

@@ -270,7 +270,7 @@ fn hooks_and_commands_of_a_process_in_the_place_of_the_started_one_are_one_agent
 }
 
 #[test]
-fn what_is_not_there_is_not_started_and_says_so() {
+fn a_missing_agent_program_is_not_started_and_the_error_says_so() {
     let door = Door::new();
     for (words, said) in [
         (&["with", "--", "no-such-agent"][..], "no-such-agent is not in your PATH"),

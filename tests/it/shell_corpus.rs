@@ -81,7 +81,7 @@ fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_ow
 }
 
 #[test]
-fn the_five_that_read_bash_env_hand_over_what_the_model_wrote_with_nothing_around_it() {
+fn the_agents_that_read_bash_env_hand_over_exactly_the_command_of_the_model() {
     let mut screens = 0;
     for Captured { agent, calls } in read(&["copilot", "pi", "qwen", "kilo", "cline"]) {
         let program: AgentProgram = agent.parse().expect("an agent");

@@ -222,7 +222,7 @@ const HANDED_ON: [(&str, &str, &str); 18] = [
 ];
 
 #[test]
-fn what_a_caller_hands_on_is_what_its_command_has() {
+fn a_command_has_the_attributes_that_its_caller_hands_on() {
     let (door, mut served) = Door::served();
     std::fs::write(door.home.workspace().join("big.txt"), "x".repeat(1234)).expect("written");
     for (what, before, script) in HANDED_ON {
@@ -279,7 +279,7 @@ fn output_that_does_not_fit_on_a_disk_is_no_success() {
 }
 
 #[test]
-fn other_signals_reach_the_shell_alone() {
+fn other_signals_reach_the_shell_as_in_a_plain_run() {
     let (door, mut served) = Door::served();
     for (signal, name) in [
         (rustix::process::Signal::USR1, "USR1"),
@@ -317,7 +317,7 @@ fn other_signals_reach_the_shell_alone() {
 }
 
 #[test]
-fn eight_at_once_each_with_its_own_output_and_code() {
+fn eight_commands_at_once_have_each_their_own_output_and_exit_code() {
     let door = Door::new();
     let running: Vec<Child> = (0..8)
         .map(|at| {
@@ -360,7 +360,7 @@ fn begun(mut call: Command) -> Child {
 }
 
 #[test]
-fn what_is_no_models_command_goes_straight_through() {
+fn a_call_that_is_no_command_of_a_model_goes_straight_to_the_real_shell() {
     let door = Door::new();
     let mut probe = door.of_claude("one", "env");
     probe.env_remove("CLAUDE_CODE_CHILD_SESSION");
@@ -383,7 +383,7 @@ fn what_is_no_models_command_goes_straight_through() {
 }
 
 #[test]
-fn what_a_command_starts_belongs_to_it_whatever_it_hides() {
+fn a_shell_that_a_command_starts_belongs_to_its_task_whatever_it_hides() {
     let (door, mut served) = Door::served();
     let shell = door.shell.display();
     let script = format!(
@@ -421,7 +421,7 @@ fn two_sessions_are_two_actors_and_their_secrets_are_on_no_record() {
 }
 
 #[test]
-fn without_a_runtime_it_runs_plainly_and_says_so_or_does_not_run_as_the_settings_say() {
+fn a_command_without_a_runtime_runs_plainly_and_says_so_or_is_refused_by_the_settings() {
     let door = Door::new();
     let _starting = door.home.never_listening();
     let output = door.call(true, "echo ran; exit 4").output().expect("runs");
@@ -495,7 +495,7 @@ fn a_command_in_a_directory_that_was_removed_runs_plainly_says_so_and_leaves_a_m
 }
 
 #[test]
-fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
+fn commands_that_ran_without_a_runtime_are_recorded_and_told_by_a_later_runtime() {
     let door = Door::new();
     let starting = door.home.never_listening();
     let script = "source /h/s.sh 2>/dev/null || true && eval 'API_TOKEN=hunter2-door echo \x1b[2J' < /dev/null && pwd -P >| /dev/null";
@@ -573,7 +573,7 @@ fn a_runtime_that_dies_takes_its_command_along_and_the_shell_says_what_is_known(
 }
 
 #[test]
-fn what_the_agents_sandbox_forbids_stays_forbidden_and_nothing_of_it_runs_outside() {
+fn a_command_in_an_agents_sandbox_runs_inside_that_sandbox_and_becomes_no_task() {
     let (door, mut served) = Door::served();
     assert!(door.call(true, "true").output().expect("runs").status.success(), "a runtime is there");
     let mut fenced = Command::new("setpriv");

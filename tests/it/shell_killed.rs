@@ -307,7 +307,7 @@ fn kill_runtimes(form: CallForm, commands: usize) {
 }
 
 #[test]
-fn a_runtime_that_is_killed_at_any_moment_runs_nothing_twice_and_leaves_nothing_unsaid() {
+fn a_runtime_that_is_killed_at_any_moment_runs_no_command_twice_and_reports_each() {
     kill_runtimes(CallForm::OwnShell, 30);
 }
 
@@ -365,7 +365,7 @@ fn a_killed_agent_takes_its_command_along_though_the_shell_it_called_lives() {
 }
 
 #[test]
-fn what_a_person_types_into_outlives_its_agent() {
+fn a_command_that_a_person_types_into_outlives_its_agent() {
     let door = Door::new();
     let console = Console::open(&door.home, &[], (100, 30));
     console.shows("no agent yet");

@@ -266,7 +266,7 @@ fn answering(door: &Door, answer: String) -> impl Drop {
 }
 
 #[test]
-fn f48_whatever_answers_for_the_workspace_and_is_no_runtime_of_ours_runs_nothing() {
+fn f48_no_command_runs_when_the_answering_program_is_no_runtime_of_ours() {
     let other = json!({
         "v": 5, "ok": false, "reason": "the client speaks another version", "workspace": "/", "runtime_pid": 1,
     });
@@ -302,7 +302,7 @@ fn a_small_program_older_than_the_runtime_becomes_the_whole_one_beside_it() {
 }
 
 #[test]
-fn f49_where_no_runtime_can_start_and_no_mark_be_left_nothing_runs_and_the_reason_is_said() {
+fn f49_no_command_runs_where_no_runtime_can_start_and_no_mark_can_be_left() {
     let door = Door::new();
     let state = door.home.workspace().join("../state");
     std::fs::create_dir_all(&state).expect("a folder");
@@ -377,7 +377,7 @@ fn flood(held: usize, parallel: usize) {
 }
 
 #[test]
-fn f48_of_many_calls_that_wait_or_run_at_once_none_runs_unasked_or_untracked() {
+fn f48_none_of_many_waiting_or_running_calls_runs_unasked_or_untracked() {
     flood(40, 60);
 }
 

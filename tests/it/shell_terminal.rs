@@ -147,7 +147,7 @@ fn the_terminal_is_raw_while_the_command_runs_and_as_it_was_however_that_ends() 
 }
 
 #[test]
-fn what_an_agent_does_to_its_terminal_or_its_shell_happens_to_the_command() {
+fn closing_the_terminal_or_killing_the_shell_of_an_agent_ends_its_command() {
     let (door, mut served) = Door::served();
     let file = |name: &str| door.home.workspace().join(name);
     // The agent closes its terminal.
@@ -237,7 +237,7 @@ fn a_held_command_begins_on_the_terminal_as_that_is_then_with_what_was_typed_mea
 }
 
 #[test]
-fn only_a_terminal_that_was_made_for_the_call_and_is_all_its_streams_is_stood_for() {
+fn only_a_call_with_its_own_terminal_as_all_its_streams_becomes_a_task() {
     let (door, mut served) = Door::served();
     let tasks = || door.json(&["task", "list", "--scope", "all"])["data"]["total"].as_u64();
     // A person's, on which a program of theirs calls a shell.

@@ -107,7 +107,7 @@ fn is_told(receipt: &str) {
 }
 
 #[test]
-fn f54_an_agent_hears_that_nobody_can_know_with_the_output_so_far() {
+fn f54_an_agent_is_told_that_the_start_is_unknown_with_the_output_so_far() {
     let Some(holding) = Holding::new() else { return };
     let agent = Agent::connect(&holding.door.home, &[]);
     for promoted in [30_000, 0] {
@@ -126,7 +126,7 @@ fn f54_an_agent_hears_that_nobody_can_know_with_the_output_so_far() {
 }
 
 #[test]
-fn f54_a_batch_and_a_script_hear_it_too_and_never_with_an_exit_code_that_says_nothing_was_done() {
+fn f54_a_batch_and_a_script_are_told_that_the_start_is_unknown() {
     let Some(holding) = Holding::new() else { return };
     let agent = Agent::connect(&holding.door.home, &[]);
     holding.hold();
@@ -164,7 +164,7 @@ fn f54_an_agents_own_shell_ends_with_75_and_runs_nothing_plainly() {
 }
 
 #[test]
-fn f54_codex_hears_it_and_its_server_does_not_run_the_command() {
+fn f54_codex_is_told_that_the_start_is_unknown_and_its_server_does_not_run_the_command() {
     let Some(holding) = Holding::new() else { return };
     let mut codex = Codex::new(&holding.door.home);
     holding.hold();
@@ -180,7 +180,7 @@ fn f54_codex_hears_it_and_its_server_does_not_run_the_command() {
 }
 
 #[test]
-fn f54_a_program_ends_with_it_whatever_its_on_fail_and_a_resumed_one_asks() {
+fn f54_a_program_ends_on_an_unknown_start_whatever_its_on_fail_and_a_resumed_run_asks() {
     let Some(holding) = Holding::new() else { return };
     let home = &holding.door.home;
     let program =

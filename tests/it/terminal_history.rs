@@ -51,7 +51,7 @@ fn a_page_shows_lines_with_their_numbers() {
 }
 
 #[test]
-fn a_page_is_as_wide_as_asked_for_where_lines_stay_in_themselves() {
+fn a_page_is_as_wide_as_asked_for_where_no_line_moves_the_cursor_away() {
     let log = b"0123456789012345678901234\r\nshort\r\n\x1b[Aup\r\n012345678901\rbar\r\nend\r\n";
     let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
     let at = |line, columns| text(&history.page(line, Size::nearest(columns, 2)).unwrap());
@@ -143,7 +143,7 @@ fn search_finds_what_was_shown() {
 }
 
 #[test]
-fn a_file_is_a_log_as_well() {
+fn a_log_in_a_file_is_paged_and_searched() {
     use std::io::Write;
     let mut file = tempfile::tempfile().unwrap();
     let log: Vec<u8> = (0..50_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();

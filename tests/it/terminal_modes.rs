@@ -34,7 +34,7 @@ fn reported(terminal: &mut Terminal, sequence: &str, mode: &str) -> String {
 }
 
 #[test]
-fn each_mode_of_the_table_is_what_it_says() {
+fn each_terminal_mode_is_reported_as_the_table_in_the_guide_says() {
     let modes = table();
     assert!(modes.len() > 20, "{modes:?}");
     for (mode, said) in modes {

@@ -157,7 +157,7 @@ fn a_pipe_starts_each_line_at_the_margin() {
 }
 
 #[test]
-fn questions_get_constants_and_the_cursor() {
+fn terminal_queries_are_answered_with_constants_and_the_cursor() {
     let mut terminal = Terminal::new(Size::nearest(80, 24), ByteOrigin::Tty);
     for (question, answer) in [
         ("\x1b[c", "\x1b[?62;22c"),

@@ -144,7 +144,7 @@ async fn after_the_first_error_the_rest_is_skipped_if_asked() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_is_rejected_when_its_turn_comes() {
+async fn an_unusable_item_is_rejected_when_its_turn_comes() {
     let bench = Bench::start();
     let answer = bench
         .call(json!({"items": [

@@ -125,7 +125,7 @@ pub(crate) fn all_ends() -> Envelope {
 }
 
 #[test]
-fn every_end_of_an_item() {
+fn the_answer_for_every_end_of_an_item_matches_its_snapshot() {
     insta::assert_snapshot!(answer(&all_ends()));
 }
 
@@ -167,7 +167,7 @@ fn an_item_whose_output_was_compacted_away_says_so() {
 }
 
 #[test]
-fn batches_that_were_cut_short() {
+fn the_answers_of_batches_that_were_cut_short_match_their_snapshot() {
     let skipped = |reason| ItemOutcome::Skipped(reason);
     let killed = || stopped(ran(None, Some("SIGTERM")), Actor::Operator);
     let withdrawn = ItemOutcome::Failed(ItemError::new("cancelled", "The call was withdrawn."));
@@ -234,7 +234,7 @@ fn outcomes() -> impl Strategy<Value = ItemOutcome> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn whatever_items_print_the_receipt_fits_and_shows_each_of_them(
+    fn the_receipt_of_a_batch_fits_and_shows_each_item_whatever_the_items_print(
         items in prop::collection::vec(("[\\PC\n]{0,300}", outcomes()), 1..=12),
         stop_on_error in any::<bool>(),
     ) {
@@ -269,7 +269,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_sent_of_each_item_stands_in_the_receipt() {
+fn the_sent_text_of_each_item_stands_in_the_receipt() {
     let long = |name: &str| (0..6_000).map(|n| format!("{name} {n}\n")).collect::<String>();
     let tokens = Some(8_000);
     let envelope = batch(

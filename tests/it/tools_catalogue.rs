@@ -22,7 +22,7 @@ fn entry(tool: &Tool) -> String {
 }
 
 #[test]
-fn descriptions_and_input_schemas() {
+fn the_descriptions_and_input_schemas_match_their_snapshots() {
     for tool in &TOOLS {
         let entry = entry(tool);
         insta::assert_snapshot!(tool.name, entry);
@@ -30,7 +30,7 @@ fn descriptions_and_input_schemas() {
 }
 
 #[test]
-fn result_schemas() {
+fn the_result_schemas_match_their_snapshots() {
     for tool in &TOOLS {
         let schema = serde_json::to_string_pretty(&(tool.result_schema)()).unwrap();
         insta::assert_snapshot!(format!("{}_result", tool.name), schema);

@@ -109,7 +109,7 @@ async fn a_tasks_cut_output_is_in_its_file_to_the_byte() {
 }
 
 #[tokio::test]
-async fn what_cannot_start_is_told_apart_and_starts_nothing() {
+async fn the_reasons_why_a_command_cannot_start_are_told_apart_and_nothing_starts() {
     let bench = Bench::start();
     let cases = [
         (json!({"workdir": "../outside"}), "execution_root_violation", "workdir"),
@@ -298,7 +298,7 @@ async fn a_receipt_never_shows_a_process_id() {
 }
 
 #[tokio::test]
-async fn a_client_that_counts_lines_and_bytes_gets_no_more_of_either() {
+async fn a_receipt_stays_within_the_line_and_byte_limits_of_its_client() {
     let bench = Bench::start();
     let room = Room { chars: 40_000, bytes: 48_000, lines: 1_900 };
     let caller = Caller { room, ..bench.caller(Actor::Agent("opencode".into())) };

@@ -85,7 +85,7 @@ fn page(answers: &[(&str, Envelope)]) -> String {
 }
 
 #[test]
-fn questions_listed() {
+fn the_answers_of_question_list_match_their_snapshot() {
     // docs/prose-rules.md#rule-41: when no question is open, the tool says so.
     let mut judged = question(3, yes_no(), "the tests pass");
     judged.evidence.bindings =
@@ -118,7 +118,7 @@ fn questions_listed() {
 }
 
 #[test]
-fn questions_answered() {
+fn the_answers_of_question_answer_match_their_snapshot() {
     let said = |question: Question, answer: Option<&str>| {
         let answer = answer.map(|text| (text.to_owned(), Principal::Actor(claude())));
         question_answer::project(&question_answer::AnswerDetails { question: Arc::new(question), answer })
@@ -204,7 +204,7 @@ async fn an_agent_waits_until_a_question_is_open() {
 }
 
 #[tokio::test]
-async fn an_agent_answers_what_is_its_to_answer() {
+async fn an_agent_answers_a_question_that_is_open_to_agents() {
     let bench = Bench::start();
     let none = bench.call("QuestionList", json!({})).await;
     assert_eq!(none.receipt, "No open questions");

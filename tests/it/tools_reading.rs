@@ -76,7 +76,7 @@ fn numbered(lines: impl Iterator<Item = u64>) -> String {
 }
 
 #[tokio::test]
-async fn what_a_command_printed_is_read_on_by_lines() {
+async fn the_output_of_a_command_is_read_on_by_lines() {
     let bench = Bench::start();
     let ran = bench.run("seq 1 36000").await;
     let id = output_id(result(&ran));
@@ -112,7 +112,7 @@ async fn what_a_command_printed_is_read_on_by_lines() {
 }
 
 #[tokio::test]
-async fn what_a_command_printed_is_searched() {
+async fn the_output_of_a_command_is_searched_by_pattern() {
     let bench = Bench::start();
     let id = output_id(result(&bench.run("seq 1 36000").await));
     let read = bench.read(&id, json!({"match": "^1777[12]$", "context": 1})).await;
@@ -245,7 +245,7 @@ async fn output_that_is_gone_is_refused_with_the_reason() {
 
 /// A panic on the alternate screen could not be read by any argument, and a switch on a pipe hid what followed.
 #[tokio::test]
-async fn f58_what_was_printed_on_an_alternate_screen_can_be_read() {
+async fn f58_output_on_an_alternate_screen_can_be_read() {
     let bench = Bench::start();
     let cmd = r"printf '\033[?1049h\033[2J\033[H'; echo boom; exit 101";
     let ran = bench.call("ExecCommand", json!({"cmd": cmd, "shell": "/bin/sh", "tty": true})).await;
@@ -308,7 +308,7 @@ async fn f58_a_picture_of_any_size_is_one_piece_in_every_answer() {
 
 /// `lines: "1"` said +230,222 characters for 2 MB and for 5 MB; `match` said 0 of 2 lines.
 #[tokio::test]
-async fn f58_numbers_of_long_lines_are_of_what_was_printed() {
+async fn f58_counts_and_positions_in_long_lines_refer_to_the_printed_text() {
     let bench = Bench::start();
     for millions in [2_u64, 5] {
         let cmd = format!("head -c {millions}000000 /dev/zero | tr '\\0' x; echo NEEDLE; echo next");

@@ -274,7 +274,7 @@ fn exec_command_completed_cases() -> Cases {
 }
 
 #[test]
-fn exec_command_completed() {
+fn the_answers_of_a_completed_command_match_their_snapshot() {
     let answers = page(exec_command_completed_cases());
     insta::assert_snapshot!(answers);
 }
@@ -308,7 +308,7 @@ fn exec_command_promoted_cases() -> Cases {
 }
 
 #[test]
-fn exec_command_promoted() {
+fn the_answers_of_a_promoted_command_match_their_snapshot() {
     let answers = page(exec_command_promoted_cases());
     insta::assert_snapshot!(answers);
 }
@@ -382,7 +382,7 @@ fn task_output_success_cases() -> Cases {
 }
 
 #[test]
-fn task_output_success() {
+fn the_successful_answers_of_task_output_match_their_snapshot() {
     let answers = page(task_output_success_cases());
     insta::assert_snapshot!(answers);
 }
@@ -400,7 +400,7 @@ fn task_output_not_there_yet_cases() -> Cases {
 }
 
 #[test]
-fn task_output_not_there_yet() {
+fn the_answers_of_task_output_before_its_goal_match_their_snapshot() {
     let answers = page(task_output_not_there_yet_cases());
     insta::assert_snapshot!(answers);
 }
@@ -482,7 +482,7 @@ fn task_input_answers_cases() -> Cases {
 }
 
 #[test]
-fn task_input_answers() {
+fn the_answers_of_task_input_match_their_snapshot() {
     let answers = page(task_input_answers_cases());
     insta::assert_snapshot!(answers);
 }
@@ -512,7 +512,7 @@ fn task_stop_answers_cases() -> Cases {
 }
 
 #[test]
-fn task_stop_answers() {
+fn the_answers_of_task_stop_match_their_snapshot() {
     let answers = page(task_stop_answers_cases());
     insta::assert_snapshot!(answers);
 }
@@ -541,7 +541,7 @@ fn task_status_answers_cases() -> Cases {
 }
 
 #[test]
-fn task_status_answers() {
+fn the_answers_of_task_status_match_their_snapshot() {
     let answers = page(task_status_answers_cases());
     insta::assert_snapshot!(answers);
 }
@@ -625,7 +625,7 @@ fn errors_cases() -> Cases {
 }
 
 #[test]
-fn errors() {
+fn the_answers_with_errors_match_their_snapshot() {
     let answers = page(errors_cases()).replace(&"x".repeat(2000), "<2000 x>");
     insta::assert_snapshot!(answers);
 }

@@ -543,14 +543,14 @@ fn names_are_bytes_and_none_is_left_out_in_silence() {
 }
 
 #[test]
-fn what_is_tracked_though_ignored_is_put_back() {
+fn a_tracked_but_ignored_file_is_put_back() {
     if has_git() {
         go_through_all(with_ignored_files());
     }
 }
 
 #[test]
-fn what_cannot_be_exchanged_leaves_all_as_it_is() {
+fn a_file_that_cannot_be_exchanged_leaves_all_files_as_they_are() {
     if !has_git() {
         return;
     }
@@ -566,7 +566,7 @@ fn what_cannot_be_exchanged_leaves_all_as_it_is() {
     }
     command.args(["sh", "-c", "mount -t tmpfs tmpfs /mnt || exit 99; TMPDIR=/mnt \"$@\"", "sh"]);
     command.arg(std::env::current_exe().expect("this test"));
-    command.args(["--ignored", "--exact", "undo_rights::situations_with_mounts", "--test-threads=1"]);
+    command.args(["--ignored", "--exact", "undo_rights::an_undo_with_mounts_is_exact_or_refused", "--test-threads=1"]);
     let Ok(ended) = command.env(IN_NAMESPACE, "1").output() else { return skip("unshare is not installed") };
     let said = String::from_utf8_lossy(&ended.stdout);
     if !said.contains("running 1 test") {
@@ -584,7 +584,7 @@ const IN_NAMESPACE: &str = "PILOTHOUSE_TEST_IN_NAMESPACE";
 
 #[test]
 #[ignore = "run by the test above, in a namespace of its own"]
-fn situations_with_mounts() {
+fn an_undo_with_mounts_is_exact_or_refused() {
     if std::env::var_os(IN_NAMESPACE).is_some() {
         go_through_all(with_mounts());
     }

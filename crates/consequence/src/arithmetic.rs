@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_stay_in_what_is_substituted() {
+    fn quotes_inside_substitutions_stay_unescaped() {
         for (text, within) in [
             ("a\"b", "\"a\\\"b\""),
             ("$(rm \"a b\")\"", "\"$(rm \"a b\")\\\"\""),

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_computed_is_never_called_safe() {
+    fn an_empty_cost_says_that_no_cost_was_computed() {
         assert_eq!(Consequence::default().sentences(), ["no cost computed"]);
         assert_eq!(Consequence::unknown("what make does").sentences(), ["not known: what make does"]);
     }

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_or_too_deep_is_not_parsed() {
+    fn text_that_is_too_long_or_nested_too_deep_is_not_parsed() {
         for open in ["(", "{", "$(", "`", "((", "${", "if ", "for x in ", "while ", "case ", "$((", "<("] {
             assert!(!is_readable(&open.repeat((1 << 20) / open.len())), "1 MB of {open}");
             assert!(!is_readable(&open.repeat(200)), "200 of {open}");
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_in_quotes_cannot_close_what_is_open() {
+    fn quoted_closing_brackets_do_not_reduce_the_nesting_depth() {
         assert!(is_readable(&"$(echo ')' ".repeat(50)));
         assert!(!is_readable(&"$(echo ')' ".repeat(200)));
     }

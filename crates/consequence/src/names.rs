@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_comes_back() {
+    fn a_file_name_survives_the_conversion_to_text_and_back() {
         for name in [&b"a"[..], b"\xff\xfe x", "ä\u{fffd}".as_bytes(), b"\xe2\x82"] {
             assert_eq!(path_of(&text_of(OsStr::from_bytes(name))).as_os_str().as_bytes(), name);
         }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_writing_stays() {
+    fn characters_of_ordinary_writing_are_not_named() {
         for text in [
             "plain — ünïcode 你好 e\u{301}",
             "❤\u{FE0F} ☎\u{FE0E} 1\u{FE0F}\u{20E3} 🇨🇭",
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_named() {
+    fn hidden_characters_outside_ordinary_writing_are_named() {
         for (text, expected) in [
             ("a\u{FE0F}", vec![0xFE0F]),
             ("1\u{FE0F}", vec![0xFE0F]),

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_id_reads_back_and_a_path_is_not_one() {
+    fn a_task_id_reads_back_and_a_path_is_refused() {
         let id = TaskId::from_random([0, 31, 32, 255, 7, 8, 9, 10]);
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
         for bad in ["", "task_", "task_short", "../../x", "task_0000000!", "TASK_00000000"] {

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_escaped_and_the_rest_is_as_serde_json_has_it() {
+    fn hidden_characters_are_escaped_in_json_and_all_others_are_written_as_serde_json_does() {
         let value = json!({"a\u{202e}": "x\u{7f}\u{9b}\u{2028}\u{200b}\u{e0041}\u{1b}❤\u{fe0f} 你好"});
         assert_eq!(json_text(&value), r#"{"a\u202e":"x\u007f\u009b\u2028\u200b\udb40\udc41\u001b❤️ 你好"}"#);
         let plain = json!({"a": [1, {}, [], {"b": "é \u{1f469}\u{200d}\u{1f4bb}\n\""}], "c": null});

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn only_blanks_change() {
+    fn pretty_printing_changes_only_blanks() {
         let printed =
             r#" {"a":[1,2.50,{}],"b":"x, \"{y\\","a":[ ],"big":12345678901234567890123,"e":1e400} "#;
         let shown = "{\n  \"a\": [\n    1,\n    2.50,\n    {}\n  ],\n  \"b\": \"x, \\\"{y\\\\\",\n  \"a\": [],\n  \"big\": 12345678901234567890123,\n  \"e\": 1e400\n}";
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_document_is_left_alone() {
+    fn text_that_is_not_one_json_document_is_not_pretty_printed() {
         for text in ["", "12", "\"a\"", "{\"a\":1}\n{\"a\":2}", "[1,", "[ok] done", "{}x"] {
             assert_eq!(document(text), None, "{text}");
         }
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_the_usual_layout(value in json()) {
+        fn the_layout_of_a_document_agrees_with_serde_json(value in json()) {
             prop_assume!(value.is_object() || value.is_array());
             let (printed, usual) = (value.to_string(), serde_json::to_string_pretty(&value).unwrap());
             let fits = usual.len() <= 4 * printed.len();

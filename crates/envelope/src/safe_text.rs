@@ -181,7 +181,7 @@ mod tests {
     use crate::is_hidden;
 
     #[test]
-    fn what_a_terminal_obeys_and_what_a_reader_does_not_see_is_named() {
+    fn control_characters_and_hidden_characters_are_shown_by_their_names() {
         for (text, shown) in [
             ("plain\n\ttext ❤\u{FE0F} 你好 e\u{301}\r\n", "plain\n\ttext ❤\u{FE0F} 你好 e\u{301}\r\n"),
             ("\x1b]52;c;AA==\x07", "⟨U+001B⟩]52;c;AA==⟨U+0007⟩"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn of_sequences_only_colours_stay_where_colours_are_wanted() {
+    fn coloured_text_keeps_only_colour_sequences() {
         let text = "\x1b[0;31mred\x1b[0m\x1b[2J\x1b]0;t\x07\x1b[3\u{202e}";
         let shown = "\x1b[0;31mred\x1b[0m⟨U+001B⟩[2J⟨U+001B⟩]0;t⟨U+0007⟩⟨U+001B⟩[3⟨U+202E⟩";
         assert_eq!(SafeText::with_colours(text), shown);
@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_obeyed_is_left_and_what_is_safe_stays(text in "(?s)\\PC*|.*|[\u{1b}\r\n\u{9b}a❤\u{fe0f}\u{200d}\u{202e}\u{e0041}\u{301}\\[m;1]{0,30}") {
+        fn safe_text_holds_no_hidden_character_and_stays_the_same_when_converted_again(text in "(?s)\\PC*|.*|[\u{1b}\r\n\u{9b}a❤\u{fe0f}\u{200d}\u{202e}\u{e0041}\u{301}\\[m;1]{0,30}") {
             let safe = SafeText::lines(&text);
             let allowed = |c: char| "\n\t\r\u{FE0E}\u{FE0F}\u{200C}\u{200D}".contains(c) || matches!(c, '\u{E0020}'..='\u{E007F}');
             prop_assert!(safe.chars().all(|c| !is_hidden(c) || allowed(c)), "{safe:?}");

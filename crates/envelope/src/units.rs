@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_is_read_and_what_is_printed_is_read_back() {
+    fn every_spelling_of_a_quantity_is_parsed_and_printed_in_one_form() {
         for (text, ms, printed) in [
             ("500ms", 500, "500 ms"),
             ("90 s", 90_000, "90 s"),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn no_unit_another_unit_and_too_much_are_refused() {
+    fn a_quantity_without_a_unit_with_an_unknown_unit_or_too_large_is_refused() {
         for text in [
             "",
             " ",
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_so_much_reads_well() {
+    fn rounded_durations_and_sizes_are_printed_in_readable_units() {
         for (ms, text) in [
             (0, "0 ms"),
             (999, "999 ms"),
@@ -312,7 +312,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_quantity_is_printed_so_that_it_is_read_back(number: u64) {
+        fn any_printed_quantity_reads_back(number: u64) {
             let period = Period(Duration::from_millis(number));
             prop_assert_eq!(period.to_string().parse(), Ok(period));
             prop_assert_eq!(Limit(Some(period.0)).to_string().parse(), Ok(Limit(Some(period.0))));
@@ -321,13 +321,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_about_so_long_is_read_as_about_so_long(ms in 0_u64..1 << 50) {
+        fn a_rounded_duration_reads_back_within_ten_percent(ms in 0_u64..1 << 50) {
             let read = duration(&millis(ms)).map(|read| read.as_millis());
             prop_assert!(read.is_some_and(|read| read <= ms.into() && read + read / 10 + 1 >= ms.into()));
         }
 
         #[test]
-        fn no_text_is_too_hostile(text in "\\PC{0,40}|[0-9smhdin._ ]{0,40}") {
+        fn parsing_a_quantity_never_panics(text in "\\PC{0,40}|[0-9smhdin._ ]{0,40}") {
             let _ = (parse(&text, &SIZES), duration(&text));
         }
     }

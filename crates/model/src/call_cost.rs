@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn another_result_has_another_number_and_says_what_no_longer_holds() {
+    fn a_changed_cost_has_a_new_revision_and_names_the_sentences_that_no_longer_hold() {
         let mut cost = CallCost::default();
         assert!(cost.take(found(&["a", "b"])) && cost.gone.is_empty());
         assert!(!cost.take(found(&["a", "b"])));
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn even_a_result_without_sentences_is_one() {
+    fn a_cost_result_without_sentences_counts_as_a_revision() {
         let mut cost = CallCost::default();
         assert!(cost.take(Vec::new()) && cost.revision == 1);
     }
 
     #[test]
-    fn what_is_sent_is_bounded() {
+    fn a_long_call_cost_is_cut_to_twenty_sentences_of_400_characters() {
         let mut cost = CallCost::default();
         cost.take(vec![vec!["ä".repeat(1_000); 30]]);
         assert_eq!(cost.commands[0].len(), 21);

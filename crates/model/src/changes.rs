@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_from_where_somebody_was_unless_too_many_came_since() {
+    fn changes_since_a_published_state_are_listed_unless_too_many_came_after_it() {
         let mut changes = ItemChanges::default();
         changes.note(ItemKey::Task(1));
         let first = changes.publish();

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_told_in_words_and_of_other_workspaces_only_that_it_is_one() {
+    fn a_wait_in_a_lane_is_told_in_words_and_names_no_task_of_another_workspace() {
         let task = TaskId::from_random([7; 8]);
         let behind = LaneObstacle::Task { task: task.clone(), number: 7, cmd: "cargo build".into() };
         for (by, words) in [

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_task_printed_for_its_port_is_its_url() {
+    fn the_url_of_a_listener_is_the_one_that_its_task_printed_for_the_port() {
         let vite = "  Local:   http://localhost:5173/app/\n  Network: http://10.0.0.2:5173/\n";
         assert_eq!(of("127.0.0.1:5173", vite).as_deref(), Some("http://localhost:5173/app/"));
         assert_eq!(of("10.0.0.2:5173", vite).as_deref(), Some("http://10.0.0.2:5173/"));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_elsewhere_or_nowhere_is_not_it() {
+    fn a_printed_url_that_does_not_lead_to_the_listener_is_not_used() {
         for output in [
             "",
             "http://example.com:5173/",

@@ -100,7 +100,7 @@ mod tests {
     use crate::place::*;
 
     #[test]
-    fn a_number_says_whose_it_is_and_which() {
+    fn a_number_in_a_fleet_holds_its_slot_and_its_own_number() {
         for (slot, own) in [(0, 0), (0, 313), (1, 313), (u16::MAX, (1 << OWN_BITS) - 1)] {
             let number = Slot(slot).number(own).expect("room");
             assert_eq!(Slot::of(number), (Slot(slot), own));

@@ -123,7 +123,7 @@ mod tests {
     use crate::status_counts::*;
 
     #[test]
-    fn the_short_form_leaves_out_what_there_is_none_of() {
+    fn the_short_status_leaves_out_every_zero_count_except_running_tasks() {
         let standing =
             StatusCounts { running: 3, waiting: 2, held: 1, questions: 1, agents: 5, needs_you: vec![] };
         assert_eq!(standing.short(), "●3 ◐2 ⚑2");

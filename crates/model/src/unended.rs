@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn f63_one_phrase_tells_count_names_and_owner_and_only_the_operators_tells_ids() {
+    fn f63_the_phrase_tells_count_names_and_owner_and_only_the_operator_is_told_ids() {
         let root = Some("root");
         let cases = [
             (
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn f63_what_could_not_be_ended_is_not_among_what_was() {
+    fn f63_processes_that_could_not_be_ended_are_not_counted_as_ended() {
         let names = ["sleep", "sh", "sleep"].map(str::to_owned);
         let others = |unended: &[&str]| {
             let unended: Vec<_> = unended.iter().map(|name| process(name, 1, Some("root"))).collect();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn f63_a_name_says_nothing_but_a_name() {
+    fn f63_the_phrase_strips_control_characters_from_names_and_stays_short() {
         let hostile = process("a\n\u{1b}[2Jb\tc", 1, Some("r\noot"));
         assert_eq!(
             UnendedProcesses::phrase(&UnendedProcesses::of(&[hostile])).as_deref(),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_sequences_are_none() {
+    fn malformed_sequences_are_not_parsed() {
         for raw in [&b"\x1b[1?m"[..], b"\x1b[1 2m", b"\x1b[1  q", b"\x1b[1", b"\x1b]1m"] {
             assert_eq!(Csi::parse(raw), None, "{raw:?}");
         }

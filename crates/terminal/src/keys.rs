@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn names_give_the_bytes_of_xterm() {
+    fn key_names_give_the_bytes_that_xterm_sends() {
         for (name, bytes) in [
             ("a", "a"),
             ("A", "A"),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_share_a_code_get_their_own_if_a_program_asks_for_it() {
+    fn keys_that_share_a_code_get_codes_of_their_own_if_a_program_asks_for_them() {
         let modes = Modes { distinct_keys: true, application_cursor: true, ..Modes::default() };
         for (name, shared, own) in [
             ("Enter", "\r", "\r"),

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_unless_asked_for() {
+    fn no_mouse_event_is_encoded_unless_the_program_asked_for_it() {
         let off = modes(MouseMode::Off, MouseEncoding::Sgr);
         assert_eq!(at(MouseKind::Press(MouseButton::Left), 0, 0).encode(off), None);
         let press = modes(MouseMode::Press, MouseEncoding::Sgr);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn each_encoding_writes_it_its_way() {
+    fn each_mouse_encoding_writes_its_own_bytes() {
         let press = at(MouseKind::Press(MouseButton::Right), 4, 9);
         let all = MouseMode::AnyMotion;
         assert_eq!(press.encode(modes(all, MouseEncoding::Sgr)).unwrap(), b"\x1b[<2;10;5M");

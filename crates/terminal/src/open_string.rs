@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn f58_what_is_found_is_what_scanning_from_the_beginning_finds(
+        fn f58_looking_back_finds_an_open_string_exactly_where_scanning_from_the_beginning_does(
             parts in prop::collection::vec(prop::sample::select(vec![
                 "text", "\n", "\x1b]0;t", "\x07", "\x1b\\", "\x1bPq#1", "\x1b_G;A", "\x1b[31m", "\x18", "\x1b7",
                 "\x1bPtmux;\x1b\x1b]52;c;", "\x1b\x1b\\",

@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_in_its_line_and_what_does_not() {
+    fn sequences_are_classified_by_how_far_they_reach() {
         for local in ["[31m", "[K", "[?25l", "[?2004h", "[J", "]0;title\x07", "(0", "7", "[6n", "[3J", "[1 q"]
         {
             assert_eq!(reach(format!("\x1b{local}x").as_bytes()), SequenceReach::Line, "{local}");

@@ -274,7 +274,7 @@ mod tests {
         #![proptest_config(cases(600, 20_000))]
 
         #[test]
-        fn what_is_shown_at_another_width_is_what_a_terminal_of_that_width_shows(
+        fn output_redrawn_at_another_width_is_what_a_terminal_of_that_width_shows(
             pieces in proptest::collection::vec(piece(), 1..40),
             cuts in proptest::collection::vec(1_usize..9000, 1..5),
             (own, columns, rows) in (8_u16..60, 8_u16..60, 2_u16..14),
@@ -298,7 +298,7 @@ mod tests {
         }
 
         #[test]
-        fn lines_that_stay_in_themselves_are_always_shown_at_another_width(
+        fn lines_without_cursor_movement_are_always_shown_at_another_width(
             lines in proptest::collection::vec("[ -~é好]{0,90}(\x1b\\[3[0-7]m[a-z]{1,9}\x1b\\[m)?", 1..200),
             (own, columns, rows) in (8_u16..60, 8_u16..60, 2_u16..14),
         ) {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_narrower_screen_has_cut_off_is_shown() {
+    fn text_cut_off_by_a_narrower_screen_is_shown_wrapped() {
         let mut terminal = kept(16, 4, &[b"0123456789abcdef\r\nnext\r\n"]);
         terminal.resize(Size::nearest(8, 4));
         assert_eq!(terminal.screen_text(), "01234567\nnext");
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_moves_around_keeps_its_own_screen() {
+    fn a_program_that_moves_the_cursor_to_other_rows_keeps_its_own_width() {
         let lines = b"a line of output\r\n".repeat(3);
         for moves in ["\x1b[A", "\x1b[1;1H", "\x1b[?1049h", "\x1bM", "\x1b[2;3r", "\x1b[?1000h"] {
             let mut terminal = kept(20, 5, &[&lines, moves.as_bytes(), b"text\r\n"]);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_kept_output_is_bounded() {
         let mut terminal = kept(80, 24, &[]);
         for _ in 0..200 {
             let _ = terminal.feed(&[b'x'; 5000]);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_matter_is_left_out_where_it_is_sent() {
+    fn a_serialised_row_leaves_out_default_styles() {
         let row = &contents("a\x1b[1;31mb").rows[0];
         assert_eq!(
             serde_json::to_string(row).expect("serialises"),

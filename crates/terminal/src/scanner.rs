@@ -483,7 +483,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(
+        fn scanning_gives_the_same_result_wherever_the_bytes_are_cut(
             bytes in proptest::collection::vec(prop_oneof![
                 Just(0x1b_u8), Just(b'['), Just(b']'), Just(b'P'), Just(b'_'), Just(b'G'), Just(0x07), Just(b'\n'),
                 Just(0x18), Just(b';'), Just(b'm'), Just(b'?'), Just(b'\\'), Just(0xe4), Just(0xbd), Just(0xa0), any::<u8>()], 0..200),

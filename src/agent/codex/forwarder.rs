@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_nobody_takes_arrives_to_the_byte(
+        fn lines_that_are_not_taken_are_forwarded_byte_for_byte(
             sent in proptest::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..400),
             step in 1_usize..40,
             cap in 0_usize..40,

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_about_a_process_by_its_name_is_read() {
+    fn only_a_message_that_names_a_process_is_read() {
         let read = |line: &str| about(line.as_bytes());
         let start = r#"{"id":7,"method":"process/start","params":{"processId":"p","new":[1]},"more":{}}"#;
         let expected =
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_ours_by_its_id_alone() {
+    fn an_answer_is_recognised_as_ours_by_its_id_alone() {
         assert!(answer(br#"{"id":"pilothouse-1","result":{}}"#).is_some());
         assert!(answer(br#"{"id":"x","result":"pilothouse-1"}"#).is_none());
         assert!(answer(br#"{"id":1,"result":{}}"#).is_none());

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_counts_output_exit_and_end_and_nothing_is_told_twice() {
+    fn one_sequence_number_counts_output_exit_and_end_and_no_event_is_read_twice() {
         let mut process = CodexProcess::new("p");
         assert_eq!(process.read(ReadParams::default()), None);
         let told = process.output(ProcessStream::Stdout, b"hi\n".to_vec());
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_is_as_long_as_asked_and_what_is_kept_is_bounded() {
+    fn a_read_is_as_long_as_asked_and_the_kept_output_is_bounded() {
         let mut process = CodexProcess::new("p");
         for _ in 0..40 {
             process.output(ProcessStream::Pty, vec![b'x'; 64 << 10]);

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_or_anything_unknown_is_not_imitated() {
+    fn a_start_with_a_sandbox_or_an_unknown_parameter_is_not_plain() {
         assert!(start(json!({})).is_plain());
         assert!(start(json!({ "managedNetwork": null, "new": [] })).is_plain());
         for other in [
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_wins_over_what_the_policy_leaves() {
+    fn a_variable_given_with_the_start_wins_over_an_inherited_one() {
         let read =
             start(json!({ "env": { "A": "1", "B": "" } })).environment(b"PATH=/bin\0A=0\0=odd\0C=x=y\0\0");
         let expected = [("PATH", "/bin"), ("C", "x=y"), ("A", "1"), ("B", "")];
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_called_by_the_name_it_is_given() {
+    fn a_codex_process_is_called_by_the_name_in_arg0() {
         assert_eq!(start(json!({ "arg0": "sh" })).args(), ["sh", "-lc", "ls"]);
         assert_eq!(start(json!({})).args(), ["/bin/bash", "-lc", "ls"]);
         assert_eq!(start(json!({ "tty": true, "pipeStdin": true })).input(), ShellInput::Terminal);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_person_ended_takes_words_only_if_it_failed() {
+    fn a_command_without_intervention_takes_words_only_if_it_failed() {
         assert!(!ending(Exit::Code(0), Intervention::Nothing).takes_words());
         assert!(ending(Exit::Code(1), Intervention::Nothing).takes_words());
         let said = Some("the operator says: look at main".to_owned());

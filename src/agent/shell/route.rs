@@ -190,7 +190,7 @@ mod tests {
     const OWN: MarkedAgent = MarkedAgent { agent: Some(AgentProgram::Claude), for_model: false };
 
     #[test]
-    fn what_a_model_wrote_becomes_a_task_and_the_rest_goes_through() {
+    fn a_call_with_a_models_command_becomes_a_task_and_others_go_to_the_real_shell() {
         let args = words(&["-c", "ls"]);
         let call = RouteFacts {
             args: &args,

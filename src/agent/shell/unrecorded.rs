@@ -84,7 +84,7 @@ mod tests {
     use crate::runtime::untold;
 
     #[test]
-    fn what_nobody_can_tell_is_marked_once_for_each_agent_and_runtime() {
+    fn an_unrouted_command_is_marked_once_for_each_agent_and_runtime() {
         let dir = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(dir.path(), &dir.path().join("state"), None).expect("places");
         let by = |agent_pid| ShellRequest {

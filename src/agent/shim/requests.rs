@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn who_the_client_is_comes_from_either_era() {
+    fn the_client_is_known_from_a_request_of_either_era() {
         let name = |requests: &Requests| requests.client().map(|client| client.name.clone());
         let mut requests = Requests::default();
         assert_eq!(name(&requests), None);
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_over_the_frame_limit_is_answered_here() {
+    fn the_shim_answers_a_message_over_the_frame_limit_itself() {
         let mut requests = Requests::default();
         let mut long = call(5, "ExecCommand");
         long["params"]["arguments"] = json!({"cmd": "x".repeat(MAX_FRAME)});

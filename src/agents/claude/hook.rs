@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_tells_is_read_and_what_is_more_than_yes_or_no_is_left_to_its_screen() {
+    fn a_claude_hook_event_is_read_and_a_dialog_beyond_yes_or_no_is_left_to_its_own_screen() {
         let read = HOOK.read;
         let told = |name: &str, tool: &str| json!({ "hook_event_name": name, "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"} });
         let call = ToolUse { tool: "Bash".into(), input: json!({"command": "ls"}) };

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_bash_has_handed_over_runs_under_its_own_name_in_the_environment_of_the_agent() {
+    fn a_command_from_bash_env_runs_in_the_real_shell_with_the_environment_of_the_agent() {
         let handed_over = [
             ("SHLVL", "1"),
             (REAL, "/usr/bin/bash"),

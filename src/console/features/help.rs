@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_words_are_explained_in_one_line_each() {
+    fn unusual_words_are_explained_in_one_line_each() {
         let words: Vec<&str> = ideas().into_iter().map(|(word, _)| word).collect();
         assert_eq!(words[..4], ["receipt", "envelope", "lease", "at a prompt"]);
         for (word, text) in ideas() {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wish_is_fulfilled_by_some_key_of_the_task_list() {
+    fn every_group_of_help_has_a_key_of_the_task_list() {
         let keymap = crate::console::keys::Keymap::built_in();
         let keys = keymap.list(KeyContext::Tasks);
         for wish in Wish::ALL {

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_certain_comes_before_what_is_not() {
+    fn going_to_the_next_item_visits_certain_items_before_uncertain_ones() {
         let ranks = [Some(1), Some(0), None, Some(0), Some(1)];
         let from = |mut at: usize, is_failed: bool| {
             let step = |_| {

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_few_rows_is_found_there_as_in_the_whole() {
+    fn the_difference_of_the_changed_rows_is_the_difference_of_the_whole_frame() {
         let before = Buffer::with_lines(["abc", "漢d", "efg", "hij", "klm"]);
         let mut after = before.clone();
         assert!(changed_rows(&before, &after).is_empty());

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_told_what_waits() {
+    async fn the_notification_program_is_told_what_waits() {
         let home = tempfile::tempdir().expect("temp dir");
         let script = "printf '%s|%s|%s|%s|%s' \"$PILOTHOUSE_KIND\" \"$PILOTHOUSE_NAME\" \"$PILOTHOUSE_WHAT\" \
                       \"$PILOTHOUSE_SAID\" \"$1\" > \"$PILOTHOUSE_WORKSPACE/told\"";
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_and_what_it_started_end_with_its_time() {
+    async fn the_notification_program_and_its_children_end_at_its_time_limit() {
         let home = tempfile::tempdir().expect("temp dir");
         let mut pipe = pipe(home.path());
         let (_waits, withdrawn) = oneshot::channel();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_and_what_it_started_end_when_the_thing_waits_no_longer() {
+    async fn the_notification_program_and_its_children_end_when_the_item_waits_no_longer() {
         let home = tempfile::tempdir().expect("temp dir");
         let mut pipe = pipe(home.path());
         let mut hooks = Hooks::default();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_does_not_begin_for_what_waits_no_longer() {
+    async fn the_notification_program_does_not_begin_for_an_item_that_waits_no_longer() {
         let home = tempfile::tempdir().expect("temp dir");
         let mut hooks = Hooks::default();
         let withdrawn = hooks.begin(&news());
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_fails_is_said() {
+    async fn a_failure_of_the_notification_program_is_reported() {
         let mut hooks = Hooks::default();
         let failed = run(shell("exit 3"), news(), "/".into(), hooks.begin(&news())).await;
         assert!(matches!(failed, Some(Msg::Failed(text)) if text == "run sh from console.notify: it failed"));

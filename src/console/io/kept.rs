@@ -67,7 +67,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_was_kept_reads_back_and_nonsense_is_the_usual() {
+    fn a_kept_arrangement_reads_back_and_a_broken_file_gives_the_default() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("layouts").join("w.json");
         assert_eq!(read::<Arrangement>(&path), Arrangement::default());
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_stands_first_the_next_time_too() {
+    fn recent_actions_read_back_with_the_last_used_first() {
         let home = tempfile::tempdir().expect("temp dir");
         let path = home.path().join(MEMORY);
         let mut memory: ConsoleMemory = read(&path);

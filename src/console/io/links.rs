@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_end_the_sequence_or_leads_elsewhere_is_no_link() {
+    fn an_unsafe_or_cut_url_is_no_link() {
         for url in ["http://a\x1b]0;x", "file:///etc", "http://ä", "http://a b"] {
             assert_eq!(links(&marked(url, url)), 0, "{url:?}");
         }

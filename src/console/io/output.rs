@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_takes_is_dropped_in_the_end_and_a_reader_that_is_gone_is_told() {
+    async fn untaken_output_is_dropped_at_the_end_and_a_closed_reader_is_an_error() {
         let (from, to) = pipe().expect("a pipe");
         let mut output =
             BufferedSink::new(ByteSink::new(File::from(to), WriteStep::SHARED_PIPE)).expect("watched");

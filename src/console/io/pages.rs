@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_where_its_anchor_says() {
+    fn a_page_begins_or_ends_where_its_anchor_says() {
         assert_eq!(shown(Anchor::From(40)), (40, 59));
         assert_eq!(shown(Anchor::Before(40)), (20, 39));
         assert_eq!(shown(Anchor::Around(40)), (34, 53));
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_output_is_what_the_marks_say() {
+    fn the_last_output_is_found_by_the_prompt_marks() {
         let a = "\x1b]133;A\x07";
         assert_eq!(part("no marks\r\n"), None);
         assert_eq!(part("\x1b]133;C\x07out\r\n\x1b]133;D;0\x07$ "), Some("out\r\n"));

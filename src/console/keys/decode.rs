@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_people_press() {
+    fn the_bytes_of_a_terminal_decode_to_the_pressed_keys() {
         let cases: &[(&[u8], &[&str])] = &[
             (b"aG\xc3\xa9", &["a", "G", "é"]),
             (b"\r\n\t\x7f\x08", &["Enter", "C-j", "Tab", "Backspace", "C-h"]),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_no_key_however_it_comes() {
+    fn an_answer_of_the_terminal_is_never_read_as_keys_however_it_is_cut() {
         let whole: &[&[u8]] = &[
             b"\x1b]11;rgb:0000/0000/0000\x1b\\",
             b"\x1b]4;7;rgb:e5e5/e5e5/e5e5\x07",
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_time_has_torn_is_no_key() {
+    fn a_sequence_torn_by_a_pause_gives_no_letter_keys() {
         let whole: &[&[u8]] = &[
             b"\x1b[<0;10;12M",
             b"\x1b[M !!",
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_types_slowly_is_keys() {
+    fn slowly_typed_escape_sequences_are_keys() {
         let cases: &[(&[&[u8]], &[&str])] = &[
             (&[b"\x1b", b"[", b"I"], &["Esc", "[", "I"]),
             (&[b"\x1b", b"[", b"["], &["Esc", "[", "["]),
@@ -501,7 +501,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_that_comes_is_beyond_decoding(bytes: Vec<u8>) {
+        fn decoding_any_bytes_never_panics(bytes: Vec<u8>) {
             let _ = all(&bytes);
         }
 

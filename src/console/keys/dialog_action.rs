@@ -50,7 +50,7 @@ mod tests {
     use crate::console::keys::Keymap;
 
     #[test]
-    fn every_key_of_such_a_dialog_is_one_that_it_takes() {
+    fn every_key_of_a_dialog_has_an_action_that_the_dialog_takes() {
         for preset in ["default", "vim", "emacs", "plain"] {
             let keymap = Keymap::of(preset, None).expect("a preset");
             for (context, takes) in TAKEN {

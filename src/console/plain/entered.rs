@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_line_that_is_too_long_is_no_line() {
+    fn the_rest_of_a_line_that_is_too_long_is_not_read_as_a_line() {
         let mut splitter = LineSplitter::new(false);
         let mut got = Vec::new();
         for piece in [&vec![b'x'; 3 * MOST_WRITTEN][..], b"stop t01\nta", b"sks\r\nq"] {

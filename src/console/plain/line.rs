@@ -80,7 +80,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_it_says_a_line_is_one_line_without_controls(text in "\\PC*|.*", label in "\\PC*|.*") {
+        fn a_plain_line_holds_no_control_characters(text in "\\PC*|.*", label in "\\PC*|.*") {
             let lines = [
                 PlainLine::by(&Actor::Agent(label), text.clone()),
                 PlainLine::Output { task: "t01".into(), text: text.clone() },

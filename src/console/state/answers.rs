@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_no_is_told_from_a_failure() {
+    fn a_command_that_only_answers_no_is_told_from_one_that_fails() {
         for cmd in [
             "grep -rn 'a && b' src",
             "/usr/bin/test -f x",

@@ -260,7 +260,7 @@ mod tests {
     use crate::envelope::ErrorKind;
 
     #[test]
-    fn what_is_no_longer_listed_is_told_by_its_answer() {
+    fn a_call_whose_task_is_no_longer_listed_shows_the_outcome_of_its_answer() {
         let items = |completed, all| Some(CallEnd::Items { completed, all });
         for (found, state, word) in [
             (of_unlisted(Some(&CallEnd::Exit(101))), CallState::Failed, "exit 101"),

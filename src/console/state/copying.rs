@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_copied_is_what_was_printed() {
+    fn copied_text_is_the_printed_text() {
         let log = "one  \r\n\r\n0123456789abc\r\nlast\r\n";
         let cases = [
             ((0, 0), (4, 3), Shape::Chars, "one\n\n0123456789abc\nlast"),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_promised_is_what_the_way_can_do() {
+    fn the_promised_delivery_is_one_that_the_routes_of_the_agent_allow() {
         let none = AgentRoutes::default();
         let (shell, tools) = (AgentRoutes { shell: true, ..none }, AgentRoutes { tools: true, ..none });
         let both = AgentRoutes { tools: true, ..shell };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn several_readers_are_told_one_way_only_if_they_have_one() {
+    fn a_message_to_several_agents_names_one_delivery_only_if_they_share_it() {
         let tools = AgentRoutes { tools: true, ..AgentRoutes::default() };
         let shell = AgentRoutes { shell: true, ..AgentRoutes::default() };
         let agents = vec![agent("a", tools), agent("b", tools), agent("c", shell)];

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_came_by_itself_takes_no_key_for_a_second_but_the_second_one() {
+    fn a_task_selected_by_itself_takes_no_key_for_a_second_unless_the_key_is_repeated() {
         assert!(admits(&mut moved(true), Action::Stop, 1), "the user's own move");
         let mut first = KeyTarget::default();
         first.note(Some(id(1)));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_begins_with_the_frame_that_the_terminal_has() {
+    fn the_second_without_keys_begins_when_the_terminal_has_the_frame() {
         let mut target = moved(true);
         target.changes_by_user(false);
         target.note(Some(id(3)));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_blindly_after_a_refused_key_is_swallowed_until_it_rests() {
+    fn keys_typed_blindly_after_a_refused_key_are_swallowed_until_they_rest() {
         let letter = |letter| KeyPress::from(Key::Char(letter));
         let mut target = moved(false);
         assert!(!target.swallows(letter('s'), Some(Action::Stop), at(0)), "nothing was refused");

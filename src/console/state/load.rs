@@ -46,7 +46,7 @@ mod tests {
     use jiff::SignedDuration;
 
     #[test]
-    fn each_second_has_what_all_tasks_used_and_a_gap_what_the_next_measurement_says() {
+    fn the_load_history_sums_all_tasks_for_each_second_and_fills_gaps_with_the_next_value() {
         let at = |seconds| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds);
         let mut load = LoadHistory::default();
         assert!(!load.add(at(0), [(50, 1)].into_iter()), "of which time?");

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_key_did_not_do_is_said_until_the_next_key() {
+    fn a_message_about_a_key_without_effect_stays_until_the_next_key() {
         let mut toasts = Toasts::default();
         let start = Timestamp::UNIX_EPOCH;
         toasts.fail("refused", Some(7));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_do_stays_until_somebody_is_there() {
+    fn a_message_about_others_stays_until_a_later_key() {
         let mut toasts = Toasts::default();
         let start = Timestamp::UNIX_EPOCH;
         toasts.keep("another console", start);

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_character_is_written() {
+    fn marks_behind_a_character_are_written_with_it() {
         assert_eq!(written(&[("ｶ", 1), ("\u{FF9E}", 1), ("ﾊ", 1), ("\u{FF9F}", 1), ("|", 1)]), "ｶﾞﾊﾟ|");
         assert_eq!(written(&[("ｶ\u{FF9E}", 2), ("ﾊ\u{FF9F}", 2), ("|", 1)]), "ｶﾞﾊﾟ|");
         assert_eq!(

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_says_whose_it_is() {
+    fn each_line_of_a_difference_is_marked_as_kept_added_or_removed() {
         let mut diff = Diff::of("exit=0\nsame\nold\nend", "exit=1\nsame\nend\nmore");
         assert_eq!(shown(&mut diff), ["- exit=0", "+ exit=1", "  same", "- old", "  end", "+ more"]);
         assert_eq!((diff.changes, diff.added, diff.removed, diff.is_cut), (vec![0, 3, 5], 2, 2, false));

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_line_stands_before_each_row_of_it() {
+    fn the_gutter_of_a_line_stands_before_each_of_its_rows() {
         let mut document = WrappedText::plain("abcdef\ng");
         document.set_gutter(vec![piece("+ ", Role::Running), piece("  ", Role::Text)]);
         document.wrap(6);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_changes_seldom_and_with_every_other() {
+    fn the_time_of_a_silence_is_shown_in_coarse_common_steps() {
         let shown = [3, 9, 10, 19, 59, 61].map(|now| silence(at(0), at(now)));
         let shown = shown.map(|Age { text, until }| (text, until.as_second()));
         let expected = [("3s", 4), ("9s", 10), ("10s", 20), ("10s", 20), ("50s", 60), ("1m", 120)];
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_read_well() {
+    fn counts_are_grouped_by_thousands_and_tokens_are_estimated_from_characters() {
         assert_eq!((count(1_106).as_str(), count(12).as_str()), ("1,106", "12"));
         assert_eq!((tokens(0), tokens(1), tokens(279)), (0, 1, 70));
     }

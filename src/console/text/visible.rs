@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_print_is_named() {
+    fn characters_that_do_not_print_are_named() {
         for (given, shown) in [
             ("plain — ünïcode 你好", "plain — ünïcode 你好"),
             ("rm -rf \u{202e}txt", "rm -rf ⟨U+202E⟩txt"),
@@ -145,7 +145,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_hidden_is_left(text in "\\PC*|.*") {
+        fn shown_text_holds_no_hidden_character(text in "\\PC*|.*") {
             proptest::prop_assert!(!one_line(&text).chars().any(is_hidden));
             proptest::prop_assert!(!in_text(&text).chars().any(is_hidden));
         }

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_taken_at_its_word() {
+    fn the_colour_level_follows_term_and_colorterm() {
         for (term, colorterm, level) in [
             ("xterm-256color", "truecolor", Level::True),
             ("xterm-256color", "", Level::Many),

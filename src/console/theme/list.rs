@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_terminal_that_tells_its_colours_the_default_theme_uses_none_that_cannot_be_read() {
+    fn the_default_theme_uses_only_readable_colours_on_a_terminal_that_reports_its_own() {
         let default = Themes::default().find("default").expect("there").file.clone();
         let mut kept = 0;
         for (background, palettes) in [
@@ -303,7 +303,7 @@ mod tests {
     /// The block and the border of what is typed into have a word and a heavy line of their own; where there are
     /// colours, they have one of those too.
     #[test]
-    fn what_is_typed_into_has_a_look_of_its_own_in_every_theme_at_every_level() {
+    fn the_input_role_has_a_look_of_its_own_in_every_theme_at_every_level() {
         use crate::console::theme::colour::Level;
         for listed in Themes::default().list() {
             for (level, colours) in [

@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_answers_is_worn_unless_somebody_chose() {
+    fn the_theme_follows_the_answers_of_the_terminal_unless_a_setting_or_a_flag_names_one() {
         let mut outer = HostTerminal { background: Some((253, 246, 227)), ..HostTerminal::default() };
         outer.ambiguous_columns = Some(2);
         let capabilities = Capabilities { level: Level::Many, ..Capabilities::default() }.learn(&outer);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_and_the_rest_holds() {
+    fn an_unusable_setting_is_reported_and_the_others_hold() {
         let files = [
             (FILE, "[console]\ntheme = \"drak\"\nclock = false\n"),
             (KEYS_FILE, "[tasks]\nstop = [\"x\"]\n"),
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_named() {
+    fn changed_looks_and_settings_are_named() {
         let (before, _) = read(&[], &UiFlags::default(), &Capabilities::default());
         let file = [(FILE, "[console]\ntheme = \"light\"\nkeys = \"vim\"\nmotion = false\n")];
         let (after, _) = read(&file, &UiFlags::default(), &Capabilities::default());

@@ -66,7 +66,7 @@ mod tests {
     use crate::dispatch::doctor::finding::FindingState;
 
     #[test]
-    fn a_lane_is_suggested_for_what_ran_out_of_memory_or_was_many_and_has_none() {
+    fn a_lane_is_suggested_for_crowded_commands_that_ran_out_of_memory_and_have_none() {
         let crowd =
             |prefix: &str, together, out_of_memory| Crowd { prefix: prefix.into(), together, out_of_memory };
         let crowds = [crowd("cargo build", 2, 1), crowd("make", 4, 0), crowd("npm test", 2, 0)];

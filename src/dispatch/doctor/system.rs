@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_a_problem_with_a_fix() {
+    fn a_missing_kernel_feature_is_a_finding_with_a_fix() {
         assert!(findings(&facts()).iter().all(|finding| finding.state == FindingState::Ok));
         let bad = SystemFacts {
             release: "5.8.18".into(),

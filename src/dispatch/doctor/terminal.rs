@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_terminal_answered_is_told() {
+    fn the_doctor_tells_the_background_and_the_mark_width_that_the_terminal_reported() {
         let found = |outer| {
             let probe = good().probe.map(|probe| Probe { host: outer, ..probe });
             let known = TerminalFacts { probe, ..good() };

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused_with_what_could_be_read() {
+    fn a_line_that_is_no_request_is_refused_with_the_command_that_could_be_read() {
         let deep = format!(r#"{{"_cmd":"version","x":{}{}}}"#, "[".repeat(100), "]".repeat(100));
         let cases: [(&[u8], Option<&str>); 16] = [
             (b"not json", None),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_of_order_is_taken_off_the_first_line_only_and_returns_off_all() {
+    fn a_byte_order_mark_is_stripped_from_the_first_line_only_and_carriage_returns_from_all() {
         let marked = b"\xef\xbb\xbf{\"_cmd\":\"version\"}\r";
         assert!(read(Some(marked), 1).is_well_formed());
         assert!(!read(Some(marked), 2).is_well_formed());

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_left_is_counted_without_blank_lines() {
+    async fn the_unread_lines_are_counted_without_blank_ones() {
         let mut feed =
             Feed::drain(&b"a\n\nb\n  \r\nc"[..], 99).await.unwrap_or_else(|failure| panic!("{failure:?}"));
         feed.next().await.unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn exactly_the_limit_passes() {
+    async fn an_input_of_exactly_the_limit_passes_and_one_byte_more_is_refused() {
         assert!(Feed::drain(&b"12345"[..], 5).await.is_ok());
         let refused = Feed::drain(&b"123456"[..], 5).await.err().unwrap();
         assert_eq!(refused.code(), "STDIN_TOO_LARGE");

@@ -62,7 +62,7 @@ fn lists_get_what_is_missing_and_values_that_differ_stay() {
 }
 
 #[test]
-fn what_cannot_be_changed_safely_is_refused() {
+fn a_file_that_cannot_be_merged_safely_is_refused() {
     for (format, text) in [
         (Format::Jsonc, "[1]"),
         (Format::Jsonc, "{\"a\": }"),

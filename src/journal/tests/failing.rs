@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn what_the_disk_refuses_waits_and_is_written_later() {
+async fn a_row_that_the_disk_refuses_waits_and_is_written_later() {
     let stage = Stage::new();
     let disk = FailingDisk::nth(DiskCall::Write, 4, 1, DiskFault::Short);
     let journal = stage.on(disk, Bounds::default()).expect("journal");

@@ -339,7 +339,7 @@ async fn values_that_were_too_large_for_a_row_count_and_go_with_it() {
 }
 
 #[tokio::test]
-async fn what_stands_in_place_of_a_segment_is_an_error_and_no_trap() {
+async fn a_folder_a_link_or_a_fifo_in_place_of_a_segment_is_reported_as_unreadable() {
     let stage = filled(2, 10).await;
     for place in ["folder", "link", "fifo"] {
         let path = stage.segment(2);

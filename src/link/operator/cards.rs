@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_go_on_when_every_call_that_this_lets_run_was_there_to_be_read() {
+    fn resuming_agents_counts_only_after_every_released_call_could_be_read() {
         let mut cards = Cards::default();
         assert_eq!(cards.check_resume(ms(0), &snapshot(&[], true), None), Ok(()), "it lets nothing run");
         cards.issue(ms(0), &snapshot(&[], true), random_nonce);

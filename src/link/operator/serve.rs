@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_console_asked_for_before_it_went_is_carried_out() {
+    async fn a_request_that_a_console_sent_before_it_closed_is_carried_out() {
         let dir = tempfile::tempdir().expect("temp dir");
         let local = runtime(dir.path());
         // Whether reading or writing finds out first that it is gone is left to chance.
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_runtime_replied_before_it_went_is_read() {
+    async fn a_reply_that_a_runtime_sent_before_it_closed_is_read() {
         let dir = tempfile::tempdir().expect("temp dir");
         let local = runtime(dir.path());
         let path = dir.path().join("operator.sock");
@@ -590,7 +590,7 @@ mod tests {
 
         /// Each store of a runtime notes what it changes.
         #[test]
-        fn a_console_has_what_the_runtime_has_whatever_happens_and_whatever_it_skips(
+        fn a_console_has_the_state_of_the_runtime_whatever_updates_it_skips(
             changes in prop::collection::vec((0..18_u8, 0..36_usize, any::<bool>()), 1..60),
         ) {
             let dir = tempfile::tempdir().expect("temp dir");

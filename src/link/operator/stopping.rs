@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_ends_unless_somebody_is_there_and_says_no() {
+    async fn a_runtime_in_a_console_ends_on_request_unless_the_person_says_no() {
         let requests = StopRequests::default();
         assert!(requests.ask("a".into()).await, "nobody listens");
         let mut console = requests.listen();

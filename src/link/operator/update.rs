@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_does_not_travel() {
+    fn unchanged_items_of_a_snapshot_are_not_sent_again() {
         let old = snapshot(1, vec![(1, 1), (2, 2)], (1, vec![5, 5]));
         let new = snapshot(2, vec![(1, 1), (2, 3), (3, 3)], (2, vec![5, 9]));
         let (mut runtime, mut console) = (SentItems::default(), KnownItems::default());
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_fit_in_any_frame_is_left_out() {
+    fn an_item_too_large_for_any_frame_is_left_out() {
         let mut long = task(1, 1);
         Arc::make_mut(&mut long).cmd = "x".repeat(LONGEST);
         let snapshot = Snapshot { tasks: vec![long, task(2, 2)], ..Snapshot::default() };
@@ -579,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_call_is_sent_without_what_is_there() {
+    fn a_new_call_is_sent_without_the_items_that_the_console_has() {
         let tasks = (0..500_u32).map(|number| {
             let mut task = task(1, 1);
             let digits = [number / 32, number % 32].map(|digit| u8::try_from(digit).expect("a digit"));

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_carrier_says_is_short_and_harmless() {
+    fn the_message_of_a_carrier_is_shortened_and_stripped_of_control_characters() {
         let long = format!(
             "first\n\n{}\r\n\u{1b}[31mred\u{1b}[0m\u{7}\nPermission denied (publickey).\n",
             "x".repeat(2_000)

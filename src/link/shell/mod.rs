@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_reads_back_byte_for_byte_and_no_part_of_it_is_one() {
+    fn a_request_reads_back_byte_for_byte_and_a_part_of_a_request_is_incomplete() {
         let bytes = request().to_bytes().expect("fits");
         for length in 0..bytes.len() {
             assert!(ShellRequest::parse(&bytes[..length]).expect("no error").is_none(), "{length}");

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nobodys_is_asked_about_again_only_when_a_task_comes() {
+    fn the_owner_of_a_foreign_socket_is_looked_up_again_only_when_a_task_comes() {
         let (mut watch, tasks) = (ListeningWatch::default(), [task(b'a'), task(b'b')]);
         let sockets = [socket(1, 80)];
         let asked: Vec<_> = (0..4).map(|_| pass(&mut watch, &sockets, &tasks[..1], None).1).collect();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_safe_to_show_and_an_abstract_name_is_none() {
+    fn a_socket_path_is_shown_without_control_characters_and_an_abstract_name_is_not_shown() {
         assert_eq!(unix_path(b"/run/a\x1b[2J\0").map(|at| at.to_string().contains('\x1b')), Some(false));
         assert_eq!(unix_path(b"\0abstract"), None);
         assert_eq!(unix_path(b""), None);

@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_hostile(line in "\\PC{0,200}", bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn parsing_any_line_of_a_socket_table_never_panics(line in "\\PC{0,200}", bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = (tcp(&line), unix(line.as_bytes()), unix(&bytes));
         }
     }

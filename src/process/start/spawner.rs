@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f54_what_the_host_was_never_told_to_start_has_not_begun() {
+    async fn f54_a_command_whose_host_died_before_the_order_has_not_begun() {
         let spawner = Spawner::new();
         let (host, mut process, socket) = played();
         process.kill().expect("killed");

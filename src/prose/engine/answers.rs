@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_the_wrong_form_is_said_to_be_one() {
+    fn an_answer_of_the_wrong_form_is_reported() {
         let answers = Answers::parse("[[answer]]\nline = 3\nanswer = \"maybe\"\n", false).expect("answers");
         let asked = AskedQuestion { name: None, line: 3, kind: &yes_no(), text: "?", pass: None };
         assert_eq!(answers.take(&asked), Some(Err("\"maybe\" is not yes or no".into())));

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_a_pipe_whose_reader_has_gone() {
+    fn copying_into_a_pipe_without_a_reader_breaks_the_outlet() {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let mut outlet = Outlet::new(write).expect("an outlet");
         drop(read);

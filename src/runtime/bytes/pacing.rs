@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_leaves_before_it_has_joined_is_not_paced() {
+    fn a_flood_that_leaves_before_it_has_joined_is_not_paced() {
         let mut pacing = flooded(6);
         pacing.leave(3);
         assert_eq!(pacing.join(NOW), [0, 1, 2, 4, 5]);

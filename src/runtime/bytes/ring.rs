@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_parsed_comes_before_what_has_come_since() {
+    fn unparsed_bytes_come_before_newer_bytes() {
         let (mut ring, mut piece) = (ByteRing::default(), Vec::new());
         ring.ingest(false, b"abcdef", RING_BYTES);
         assert!(!ring.swap_out(&mut piece));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
+    fn a_full_ring_reports_that_and_a_quiet_ring_holds_no_memory() {
         let (mut ring, mut piece) = (ByteRing::default(), Vec::new());
         assert!(ring.ingest(false, &vec![b'y'; RING_BYTES], RING_BYTES));
         assert!(ring.swap_out(&mut piece));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_more_tasks_wait_the_less_of_each_may_wait() {
+    fn the_share_of_each_task_shrinks_with_the_number_of_waiting_tasks() {
         assert_eq!([0, 1, 96, 192, 100_000].map(share), [256, 256, 256, 128, 64].map(|kib| kib << 10));
         let mut ring = ByteRing::default();
         assert!(!ring.ingest(false, &vec![b'y'; LEAST_BYTES], share(1)));

@@ -124,7 +124,7 @@ mod tests {
     use crate::model::InputEvidence;
 
     #[test]
-    fn a_caller_is_told_who_asked_for_what() {
+    fn a_caller_is_told_which_program_asked_for_which_input() {
         let waiting = InputWait {
             kind: InputNeed::Secret,
             evidence: InputEvidence::EchoOff,

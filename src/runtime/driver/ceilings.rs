@@ -106,7 +106,7 @@ mod tests {
     use crate::config::Ceilings;
 
     #[test]
-    fn what_the_kernel_counted_tells_a_ceiling_from_the_machine_and_from_a_plain_kill() {
+    fn kernel_counters_tell_a_ceiling_from_a_system_oom_and_from_a_plain_kill() {
         let both = Ceilings { memory: Some(512 << 20), processes: Some(256), ..Ceilings::default() };
         let none = Ceilings::default();
         let counts =

@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn what_is_read_from_is_told_from_other_calls() {
+    fn a_read_system_call_is_told_from_other_calls() {
         assert_eq!(read_from("0 0xa 0x7f9d4fa63000 0x20000 0x0 0x0 0x0 0x7ffc 0x7f9d"), Some(10));
         for other in ["1 0x1 0x55d0 0x2000 0x0 0x0 0x0 0x7ffe 0x7f12", "running", "0", ""] {
             assert_eq!(read_from(other), None, "{other}");

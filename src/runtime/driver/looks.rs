@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_before_an_input_no_longer_holds() {
+    fn a_finding_from_before_an_input_no_longer_holds() {
         let mut looks = Looks::default();
         looks.again();
         let at = looks.inputs;

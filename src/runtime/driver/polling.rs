@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_watched_for_input_is_read_from_the_kernels_words_and_the_process() {
+    fn descriptors_polled_for_input_are_read_from_fdinfo_and_pollfd() {
         assert_eq!(
             target("tfd:       18 events:       19 data:               12  pos:0 ino:3 sdev:1a"),
             Some(18)

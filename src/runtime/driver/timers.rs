@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_that_is_set_again_or_whose_task_is_over_is_none_any_more() {
+    fn a_timer_is_dropped_when_it_is_set_again_or_its_task_is_over() {
         let [one, other] = [1, 2].map(|byte| TaskId::from_random([byte; 8]));
         let mut timers = Timers::default();
         let mut set = |at, id: &TaskId, timer| {

@@ -177,7 +177,7 @@ async fn calls_too_large_to_keep_are_read_from_the_record() {
 }
 
 #[tokio::test]
-async fn what_a_caller_hands_over_is_held_no_longer_than_the_caller_or_a_start_needs_it() {
+async fn a_callers_environment_is_dropped_once_no_caller_and_no_start_needs_it() {
     let dir = tempfile::tempdir().expect("temp dir");
     let handle = runtime(dir.path(), &DiskBlock::default());
     let start = |handle: &Handle, yield_after| {
@@ -226,7 +226,7 @@ async fn an_agent_counts_as_connected_before_the_published_state_shows_it() {
 }
 
 #[tokio::test]
-async fn an_agent_that_leaves_is_told_of_with_what_goes_on_and_what_it_has_not_read() {
+async fn the_notice_of_a_departed_agent_names_the_message_that_it_has_not_read() {
     let dir = tempfile::tempdir().expect("temp dir");
     let handle = runtime(dir.path(), &DiskBlock::default());
     let peer = AgentPeer { client: "c".into(), pid: 1, uid: 0, profile: SHELL_PROFILE };

@@ -148,7 +148,7 @@ impl World {
 }
 
 #[test]
-fn never_do_more_run_than_there_are_slots_they_come_in_order_and_all_have_their_turn() {
+fn a_lane_never_runs_more_than_its_slots_and_admits_every_command_in_order() {
     for (seed, slots) in [(1, 1), (2, 2), (3, 3), (4, 8), (5, 2), (6, 1)] {
         let mut world = World::new(0x9E37_79B9_7F4A_7C15 ^ seed, slots);
         for _ in 0..EVENTS {
@@ -237,7 +237,7 @@ fn two_runtimes_share_a_lane_in_the_order_their_commands_came() {
 }
 
 #[test]
-fn what_is_let_pass_counts_and_what_is_withdrawn_does_not() {
+fn a_command_that_is_let_pass_counts_in_its_lane_and_a_withdrawn_one_does_not() {
     let temp = tempfile::tempdir().expect("temp dir");
     let mut one = Runtime::new(temp.path());
     one.settle((1..=4).map(|number| join(number, 1)).collect());
@@ -249,7 +249,7 @@ fn what_is_let_pass_counts_and_what_is_withdrawn_does_not() {
 }
 
 #[test]
-fn a_lane_is_closed_while_memory_is_short_and_the_pressure_is_read_only_for_who_may_start() {
+fn a_lane_is_closed_under_memory_pressure_which_is_read_only_for_a_command_with_a_slot() {
     let temp = tempfile::tempdir().expect("temp dir");
     let pressure = temp.path().join("pressure");
     let set = |percent: &str| {
@@ -267,7 +267,7 @@ fn a_lane_is_closed_while_memory_is_short_and_the_pressure_is_read_only_for_who_
 }
 
 #[test]
-fn without_a_command_in_a_lane_nothing_is_opened() {
+fn a_lane_opens_no_file_without_a_command() {
     let temp = tempfile::tempdir().expect("temp dir");
     let mut one = Runtime::new(temp.path());
     assert!(one.settle(vec![LaneOrder::Leave { id: id(1) }, LaneOrder::Pass { id: id(1) }]).is_empty());

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_is_still_until_something_is_told() {
+    fn a_tree_is_still_until_an_event_is_reported() {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         let still = StillTree::default();
         assert_eq!(still.since(), None);

@@ -380,7 +380,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_those_of_the_whole_text(
+        fn lines_read_in_pieces_are_those_of_the_whole_text(
             plain in "([a-z ]{0,9}|\n|\t){0,30}",
             rest in "([a-zé\u{1F600}]{0,9}|\n|\r|\t|\u{8}|\u{1b}\\[[ABCDKJ]|\u{1b}\\[2;3H){0,60}",
             piece in 1_usize..70,
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_kept_is_told_where_it_was() {
+    fn bytes_that_were_not_kept_are_marked_where_they_were() {
         use crate::terminal::ByteSource::{Stderr, Stdout};
         let dir = tempfile::tempdir().expect("temp dir");
         let mut log = OutputLog::begin(dir.path(), LogFiles::create(dir.path()).expect("files"), 8, 6);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_at_the_same_time_is_counted_and_what_ran_in_turn_is_not() {
+    fn commands_that_ran_at_the_same_time_are_counted_and_those_in_turn_are_not() {
         let runs = [
             run("cargo build", 0, 20, false),
             run("cargo build", 5, 30, true),

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_and_a_stop_name_who_and_why_as_they_did_when_it_happened() {
+    fn the_recorded_cause_of_a_signal_or_a_stop_names_who_and_why() {
         let codex = || Actor::Agent("codex".into());
         let start = || (TaskFact::Start { pid: None }, Actor::Cli);
         let terminated = || (TaskFact::Exit(Exit::Signal(Signal::TERM)), Actor::System);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_untold_end_is_decided_by_what_is_left() {
+    fn an_unrecorded_end_is_decided_from_the_exit_record_and_earlier_events() {
         let start = || (TaskFact::Start { pid: None }, Actor::Cli);
         let (code, signal) = (Exit::Code, |signal| Exit::Signal(signal));
         let gone = EndReason::RuntimeGone;

@@ -267,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_until_a_limit_is_passed_by_half() {
+    fn no_recording_is_removed_until_a_limit_is_passed_by_half() {
         assert_eq!(chosen(&[(50, 29), (50, 1), (20, 1), (30, 0)], 0), []);
     }
 
     #[test]
-    fn the_oldest_go_until_the_rest_is_within_the_limit() {
+    fn the_oldest_recordings_are_removed_until_the_rest_is_within_the_limit() {
         let said = |of: &[(&str, &'static str)]| {
             of.iter().map(|(name, why)| ((*name).to_owned(), *why)).collect::<Vec<_>>()
         };
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn one_recording_goes_for_its_age_and_none_without_a_time() {
+    fn one_recording_is_removed_for_its_age_and_none_without_a_time() {
         let temp = tempfile::tempdir().expect("temp dir");
         let recordings = temp.path().join("recordings");
         fs::create_dir(&recordings).expect("made");
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_written_counts_and_stays() {
+    fn the_recording_being_written_counts_towards_the_limit_and_stays() {
         assert_eq!(chosen(&[(10, 2), (10, 1)], 200).len(), 2);
     }
     /// The number of hostile entries beside the recordings; `PILOTHOUSE_HOSTILE` sets another one.

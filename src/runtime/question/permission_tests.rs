@@ -104,7 +104,7 @@ impl Desk {
 }
 
 #[test]
-fn all_of_a_turn_is_all_of_its_session_until_the_turn_ends() {
+fn a_permission_for_a_turn_covers_all_prompts_of_its_session_until_the_turn_ends() {
     let mut desk = Desk::given(AnswerValue::ApproveTurn);
     assert!(desk.asks(1, call(1, 1)) && desk.asks(100_000, call(1, 2)));
     assert!(!desk.asks(2, call(2, 1)), "another session");
@@ -124,7 +124,7 @@ fn all_of_a_turn_is_all_of_its_session_until_the_turn_ends() {
 }
 
 #[test]
-fn what_is_alike_is_permitted_for_a_while_and_across_turns() {
+fn a_permission_for_alike_prompts_lasts_for_a_while_and_across_turns() {
     let mut desk = Desk::given(AnswerValue::ApproveAlike);
     assert!(desk.asks(WHILE - 1, call(1, 1)));
     assert!(!desk.asks(1, call(1, 2)) && !desk.asks(1, call(2, 1)));
@@ -148,7 +148,7 @@ fn what_is_alike_is_permitted_for_a_while_and_across_turns() {
 }
 
 #[test]
-fn everything_permitted_is_over_with_the_session_a_pause_the_agent_or_a_word() {
+fn a_permission_ends_with_the_session_a_pause_the_agent_or_a_revocation() {
     type Ending = fn(&mut QuestionMachine) -> Vec<QuestionFact>;
     let ends: [(Ending, PermissionEnd); 4] = [
         (|machine| machine.end_permissions(at(1), &event(1, AnsweredWhich::All, 1)), PermissionEnd::Session),

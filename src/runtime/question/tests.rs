@@ -119,7 +119,7 @@ fn only_the_operator_answers_a_gate() {
 }
 
 #[test]
-fn an_agent_answers_only_where_it_may_and_what_fits() {
+fn an_agent_answers_only_a_question_that_is_open_to_agents_and_only_with_a_fitting_value() {
     let mut machine = open_question(choice(), None, false);
     let label = |label: &str| given(AnswerValue::Choice(label.to_owned()));
     let refused = machine.answer(at(1), &agent(), &id(1), label("Ship"));
@@ -134,7 +134,7 @@ fn an_agent_answers_only_where_it_may_and_what_fits() {
 }
 
 #[test]
-fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
+fn a_question_times_out_at_its_deadline_and_an_earlier_answer_wins() {
     let mut machine = open_question(gate(), Some(60), false);
     assert_eq!(machine.next_due(), Some(Duration::from_secs(60)));
     assert!(machine.due(at(59)).is_empty());
@@ -153,7 +153,7 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
 }
 
 #[test]
-fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
+fn a_withdrawn_question_is_settled_and_an_answered_one_cannot_be_withdrawn() {
     let mut machine = open_question(yes_no(), Some(5), true);
     assert!(matches!(machine.withdraw(at(1), &id(1), false), Some(QuestionFact::Withdrawn { .. })));
     assert_eq!(machine.withdraw(at(1), &id(1), false), None);
@@ -207,7 +207,7 @@ fn an_answer_is_read_strictly() {
 }
 
 #[test]
-fn an_id_reads_back_and_a_task_is_none() {
+fn a_question_id_reads_back_and_a_task_id_is_refused() {
     assert_eq!(id(7).as_str().parse(), Ok(id(7)));
     for bad in ["", "question_", "question_short", "task_00000000", "question_0000000!"] {
         assert!(bad.parse::<QuestionId>().is_err(), "{bad}");
@@ -237,7 +237,7 @@ fn moves() -> impl Strategy<Value = Move> {
 proptest! {
     /// Whatever the order of events, a question is settled at most once, by the operator or by its timeout.
     #[test]
-    fn nobody_is_told_twice(moves in prop::collection::vec(moves(), 0..60)) {
+    fn a_question_is_settled_at_most_once(moves in prop::collection::vec(moves(), 0..60)) {
         let (mut machine, mut now) = (QuestionMachine::default(), 0);
         let (mut asked, mut told) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
         for step in moves {

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_operators_program_runs_is_held_like_a_script_and_is_theirs() {
+    fn a_command_of_an_operators_program_is_held_like_a_script_and_stays_the_operators() {
         for (cmd, paused, is_held) in [("git push", false, true), ("ls", true, false)] {
             let rule = ApprovalRule { actor: Some("cli".into()), ..rules().approvals[0].clone() };
             let mut supervisor = Supervisor::new(&Limits { approvals: vec![rule], ..Limits::default() });
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn let_go_in_time_it_goes_on_as_usual() {
+    fn a_held_command_released_in_time_runs_as_usual() {
         let mut supervisor = held();
         assert!(answer(&mut supervisor, &Decision::Once).contains(&SupervisorAction::Spawn(id())));
         assert_eq!(supervisor.gate().held, []);
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_pause_lets_go_what_only_the_pause_held() {
+    fn the_end_of_a_pause_releases_only_commands_held_by_the_pause() {
         let mut supervisor = held();
         let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2), None);
         let actions = supervisor.pause(at(5), false);
@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_task_starts_through_the_command_line_counts_as_its_agents() {
+    fn a_command_line_call_out_of_a_task_counts_as_one_of_its_agent() {
         for (owner, cmd, is_agent, agent) in [
             (agent(), "make", false, Some(agent())),
             (Actor::Operator, "make", false, None),

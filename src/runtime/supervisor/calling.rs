@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_holds_outlives_its_caller_and_says_so() {
+    fn a_command_that_a_person_types_into_outlives_its_caller_and_records_that() {
         let mut supervisor = running(true, None);
         supervisor.step(at(5), SupervisorInput::Typed { id: id(), by: Actor::Operator, bytes: 1 });
         assert_eq!(gone(&mut supervisor), []);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_left_behind_is_not_its_callers_any_more() {
+    fn leftovers_of_a_shell_are_not_ended_with_its_caller() {
         let mut supervisor = running(false, None);
         supervisor.step(at(5), SupervisorInput::Exited { id: id(), exit: Exit::Code(0) });
         assert_eq!(gone(&mut supervisor), []);

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stopped_or_has_ended_meets_no_ceiling() {
+    fn a_stopped_or_ended_task_meets_no_ceiling() {
         let mut stopped = running(false, None);
         stop_task(&mut stopped, at(5), &Actor::Operator, Stop::default());
         assert_eq!(meets(&mut stopped, HIT), []);

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_the_operator_fits_in_what_a_console_is_told() {
+    fn calls_that_wait_for_the_operator_fit_in_a_snapshot_for_the_console() {
         let agent = || Actor::Agent("a".into());
         let mut supervisor = Supervisor::new(&Limits::default());
         let long = || "x".repeat(1 << 20);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn f48_what_waits_for_the_operator_is_not_refused_for_what_runs_nor_counted_with_it() {
+    fn f48_a_call_that_waits_for_the_operator_does_not_count_against_the_task_limit() {
         let agent = || Actor::Agent("a".into());
         let mut supervisor = Supervisor::new(&Limits { tasks: 1, ..Limits::default() });
         let start = |supervisor: &mut Supervisor, id, actor| {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn f48_however_short_they_are_no_more_than_so_many_calls_wait() {
+    fn f48_the_number_of_waiting_calls_is_limited_however_short_they_are() {
         let mut supervisor = Supervisor::new(&Limits::default());
         supervisor.pause(at(0), true);
         for at_most in 0..=MOST / LEAST {

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_ending_before_its_runtime_ends_for_its_own_reason() {
+    fn a_task_that_was_ending_before_its_runtime_keeps_its_own_end_reason() {
         let mut stopped = running(false, None);
         stop_task(&mut stopped, at(5), &Actor::Operator, Stop::default());
         shut_down(&mut stopped, 10);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_call_is_given_up_stops_its_command_and_says_so() {
+    fn a_caller_that_hangs_up_stops_its_command_and_the_cause_says_so() {
         let mut supervisor = running(false, None);
         let why = Some("its caller hung up".to_owned());
         supervisor

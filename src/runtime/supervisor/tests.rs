@@ -234,7 +234,7 @@ fn at_work(request: ExecRequest) -> Supervisor {
 const CUT: [HostOrder; 1] = [HostOrder::Finish { leftovers: Leftovers::End, waits: false }];
 
 #[test]
-fn f56_what_is_part_of_the_command_is_waited_for_and_promoted_after_the_calls_own_limit() {
+fn f56_processes_of_the_command_are_waited_for_and_promoted_after_the_limit_of_the_call() {
     let mut done = at_work(request(false, None));
     let actions = done.step(at(500), SupervisorInput::Gone { id: id(), survivors: vec![] });
     assert!(actions.contains(&SupervisorAction::Close(id())));
@@ -260,7 +260,7 @@ fn f56_what_is_part_of_the_command_is_waited_for_and_promoted_after_the_calls_ow
 }
 
 #[tokio::test]
-async fn f56_what_is_part_of_the_command_is_ended_and_told_when_its_time_is_up() {
+async fn f56_processes_of_the_command_are_ended_and_named_when_its_time_is_up() {
     let limited = || request(false, Some(Duration::from_secs(1)));
     let due = || SupervisorInput::Due { id: id(), timer: Timer::Timeout, epoch: 1 };
     let mut late = at_work(limited());
@@ -296,7 +296,7 @@ async fn f56_what_is_part_of_the_command_is_ended_and_told_when_its_time_is_up()
 }
 
 #[test]
-fn f56_what_is_part_of_the_command_can_be_stopped_limited_and_interrupted() {
+fn f56_a_command_whose_processes_are_waited_for_can_be_stopped_limited_and_interrupted() {
     let mut stopped = at_work(request(false, None));
     stop_task(&mut stopped, at(5), &Actor::Operator, Stop::default());
     stopped.step(at(6), SupervisorInput::Gone { id: id(), survivors: vec![] });

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn f45_f47_what_is_no_file_of_marks_stays_and_keeps_nobody_waiting() {
+    fn f45_f47_a_foreign_file_in_place_of_the_marks_stays_and_delays_nobody() {
         let place = Place::new();
         let elsewhere = place.path.with_file_name("elsewhere");
         place.leave("one");

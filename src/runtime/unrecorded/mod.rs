@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_names_the_first_commands_and_counts_the_others() {
+    fn a_notice_of_unrecorded_commands_names_the_first_and_counts_the_others() {
         let notice = |marks: &[UnrecordedCommand]| UnrecordedCommands::parse(&file(marks)).notice();
         assert_eq!(notice(&[]), None);
         let (one, two) = (mark("claude", "npm test"), mark("gemini", "make\nmake install"));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_command_is_short_and_has_no_secrets() {
+    fn the_mark_of_an_unrecorded_command_is_cut_and_masked() {
         let long =
             mark("claude", &format!("API_TOKEN=hunter2-door run {}", "é".repeat(20_000))).mask_and_cut();
         assert_eq!(long.cmd.chars().count(), CMD_CHARS);

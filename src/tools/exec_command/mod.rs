@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_refused_before_anything_runs() {
+    fn an_unusable_input_is_refused_with_the_field_and_the_reason() {
         let cases = [
             (json!({"cmd": " \n"}), "cmd", "`cmd` is blank"),
             (json!({"cmd": "a\0b"}), "cmd", "`cmd` contains a NUL character"),

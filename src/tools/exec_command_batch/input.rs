@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_items_counts_for_those_without_their_own() {
+    fn fields_beside_the_items_count_for_items_without_their_own() {
         let given = json!({"items": [{"cmd": "ls"}, {"cmd": "pwd", "cwd": "b", "yield_time_ms": 300}],
             "yield_time_ms": 500, "cwd": "a", "max_output_tokens": 2000, "login": null});
         let told = "`workdir`, `yield_time_ms`, `max_output_tokens` count for each item without its own";
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_surprise_fails_the_call_and_is_named() {
+    fn any_other_invalid_field_fails_the_call_and_is_named() {
         let cases = [
             (
                 json!({"items": [{"cmd": "ls"}, {"comand": "ls"}]}),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn one_command_belongs_to_exec_command() {
+    fn a_batch_call_with_a_single_command_is_referred_to_exec_command() {
         for given in [json!({"cmd": "ls"}), json!({"cmd": "ls", "items": [{"cmd": "pwd"}]})] {
             let (details, hint) = refusal(given);
             assert_eq!(details["field"], "cmd");

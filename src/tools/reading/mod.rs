@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_read_and_nothing_else_is() {
+    fn only_a_valid_range_of_lines_is_parsed() {
         let cases = [
             ("20000-20050", LineSelection::Range(20_000, Some(20_050))),
             ("7-7", LineSelection::Range(7, Some(7))),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_what_to_write() {
+    fn an_invalid_reading_request_is_refused_with_an_example() {
         let deep = "(".repeat(900);
         let large = r"(\w{100}){100}";
         let long = "x".repeat(1_001);

@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_looked_at_and_what_was_not_kept_are_told() {
+    fn a_page_tells_where_to_read_on_and_which_bytes_were_not_kept() {
         let mut stopped = page(None, Some("x"), None, 1_000);
         ["x", "y"].iter().for_each(|line| stopped.line(HeldLine::whole(line)));
         stopped.stop();

@@ -92,13 +92,13 @@ fn passphrases_reach_their_prompts_and_what_waits_is_on_stage_on_every_frame() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_three_hundred_commands_of_two_agents() {
+fn long_a_person_supervises_three_hundred_commands_of_two_agents() {
     supervise(Row::all(TWO_AGENTS), 1.0, 0.2, (120, 40));
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_a_release_day_of_floods_and_passphrases() {
+fn long_a_person_supervises_a_release_day_of_floods_and_passphrases() {
     for size in [(80, 24), (120, 40), (200, 60)] {
         supervise(Row::all(RELEASE_DAY), 5.0, 0.04, size);
     }

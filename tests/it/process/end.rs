@@ -71,7 +71,7 @@ const AT_WORK: [(&str, &str); 9] = [
 ];
 
 #[tokio::test]
-async fn f56_what_works_on_the_commands_own_data_is_waited_for() {
+async fn f56_a_process_that_works_on_the_commands_own_data_is_waited_for() {
     for (cmd, expected) in AT_WORK {
         let bench = Bench::new();
         let mut task = bench.start_bash(cmd).await;
@@ -159,7 +159,7 @@ async fn f09_a_stopped_command_hears_that_it_shall_end() {
 }
 
 #[tokio::test]
-async fn f08_who_ignores_the_request_is_killed_after_the_grace() {
+async fn f08_a_command_that_ignores_the_request_to_end_is_killed_after_the_grace() {
     let bench = Bench::new();
     let mut task = bench.start("trap '' TERM HUP INT; echo ready; while :; do sleep 0.01; done", PIPES).await;
     task.read_until("ready").await;
@@ -230,7 +230,7 @@ async fn a_command_nobody_listens_to_is_ended() {
 }
 
 #[tokio::test]
-async fn the_host_is_gone_after_its_last_word() {
+async fn the_host_exits_after_its_last_message() {
     let bench = Bench::new();
     let mut task = bench.start("true", PIPES).await;
     task.exit().await;

@@ -143,7 +143,7 @@ async fn a_signal_to_the_group_spares_other_sessions_and_one_to_the_tree_does_no
 }
 
 #[tokio::test]
-async fn what_was_written_before_the_exit_is_never_lost() {
+async fn output_written_before_the_exit_is_never_lost() {
     let bench = Bench::new();
     for run in 0..50 {
         for (stdio, end) in [(PIPES, "END\n"), (pty(), "END\r\n")] {

@@ -179,7 +179,7 @@ async fn f16_a_workdir_deleted_before_the_start_is_an_error_and_never_another_pl
 }
 
 #[tokio::test]
-async fn f16_a_workdir_that_moves_is_followed_and_what_takes_its_path_is_not() {
+async fn f16_a_workdir_that_moves_is_followed_and_a_link_in_its_old_path_is_not() {
     let bench = Bench::new();
     let (meant, moved) = (bench.path().join("meant"), bench.path().join("moved"));
     std::fs::create_dir(&meant).expect("dir");
@@ -347,7 +347,7 @@ mod long {
     }
 
     #[tokio::test]
-    async fn it_runs_like_a_short_one() {
+    async fn a_long_command_runs_like_a_short_one() {
         for (shell, login) in
             [("/bin/sh", false), ("/bin/sh", true), ("/bin/bash", false), ("/bin/bash", true)]
         {
@@ -359,7 +359,7 @@ mod long {
     }
 
     #[tokio::test]
-    async fn its_status_is_that_of_its_last_command() {
+    async fn the_status_of_a_long_command_is_that_of_its_last_part() {
         for shell in ["/bin/sh", "/bin/bash"] {
             assert_eq!(run(shell, false, long("true", "false")).await.exit, Exit::Code(1));
             let signalled = run(shell, false, long("true", "kill -KILL $$")).await;
@@ -368,7 +368,7 @@ mod long {
     }
 
     #[tokio::test]
-    async fn it_leaves_no_descriptor_behind() {
+    async fn a_long_command_leaves_no_descriptor_behind() {
         for shell in ["/bin/sh", "/bin/bash"] {
             let outcome = run(shell, false, long("ls /proc/self/fd", "ls /proc/self/fd")).await;
             assert_eq!(outcome.stdout, "0\n1\n2\n3\n0\n1\n2\n3\n", "{shell}");
@@ -376,7 +376,7 @@ mod long {
     }
 
     #[tokio::test]
-    async fn the_border_lies_where_the_kernels_does() {
+    async fn commands_around_the_argument_limit_of_the_kernel_all_run() {
         for length in [(128 << 10) - 2, (128 << 10) - 1, 128 << 10, (128 << 10) + 1] {
             let head = "exit 9 #";
             let cmd = format!("{head}{}", "x".repeat(length - head.len()));

@@ -59,7 +59,7 @@ async fn a_tree_that_keeps_growing_is_ended() {
 }
 
 #[tokio::test]
-async fn when_its_host_is_killed_the_tree_is_found_and_killed() {
+async fn a_tree_whose_host_is_killed_is_found_and_killed() {
     let bench = Bench::new();
     let tag = Tag::new();
     let task_id =
@@ -76,7 +76,7 @@ async fn when_its_host_is_killed_the_tree_is_found_and_killed() {
 }
 
 #[tokio::test]
-async fn when_its_host_is_killed_before_it_has_said_a_word_the_tree_is_killed_as_well() {
+async fn a_tree_whose_host_is_killed_before_its_first_message_is_killed_as_well() {
     // The command may or may not be faster than its host's first message: either way nothing is left.
     for _ in 0..20 {
         let (bench, tag) = (Bench::new(), Tag::new());
@@ -90,7 +90,7 @@ async fn when_its_host_is_killed_before_it_has_said_a_word_the_tree_is_killed_as
 }
 
 #[tokio::test]
-async fn a_host_shrugs_off_what_would_end_it() {
+async fn a_host_survives_signals_that_would_end_it() {
     let bench = Bench::new();
     let task = bench
         .start("kill -HUP $PPID; kill -TERM $PPID; kill -INT $PPID; kill -USR1 $PPID; exit 6", PIPES)
@@ -109,7 +109,7 @@ const DOOMED: &str = "PILOTHOUSE_TEST_DOOMED_RUNTIME";
 /// Not a test: the process that the next test kills. It starts a hostile tree and never exits by itself.
 #[tokio::test]
 #[ignore = "run by when_the_runtime_is_killed_nothing_survives_and_the_end_is_on_record"]
-async fn a_doomed_runtime() {
+async fn a_doomed_runtime_starts_hostile_trees() {
     let Ok(cmd) = std::env::var(DOOMED) else { return };
     let bench = Bench::new();
     let folder = std::env::current_dir().expect("a folder");
@@ -128,7 +128,7 @@ fn when_the_runtime_is_killed_nothing_survives_and_the_end_is_on_record() {
     let bench = Bench::new();
     let tag = Tag::new();
     let mut runtime = std::process::Command::new(std::env::current_exe().expect("this test"))
-        .args(["--ignored", "--exact", "process::tree::a_doomed_runtime"])
+        .args(["--ignored", "--exact", "process::tree::a_doomed_runtime_starts_hostile_trees"])
         .env(DOOMED, tag.hostile_tree())
         .env("TMPDIR", bench.path())
         .current_dir(bench.path())

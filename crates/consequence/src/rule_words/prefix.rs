@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_covers_a_line_all_of_whose_commands_begin_so() {
+    fn a_prefix_covers_only_lines_whose_commands_all_begin_with_it() {
         let prefix = Prefix::new(" git push ").expect("a prefix");
         for line in ["git push", "git push -f origin", "git 'push' x", "git push a && git push b; git push c"]
         {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_first_is_the_program_and_its_subcommand() {
+    fn the_prefix_offered_for_a_line_is_the_program_and_its_subcommand() {
         for (line, offered) in [
             ("git push -f", Some("git push")),
             ("ls -la", Some("ls")),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_alike_by_a_program_of_the_table_in_a_line_that_is_nothing_else() {
+    fn only_a_plain_command_of_a_program_in_the_table_is_alike_to_others() {
         for (line, alike) in [
             ("ls -la /tmp", Some("ls")),
             (" stat x", Some("stat")),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_beginning_of_one_command_is_refused_from_a_file_too() {
+    fn text_that_is_no_beginning_of_one_command_is_refused_as_a_prefix_also_from_a_file() {
         for text in ["", " ", "git push; ls", "echo $X", "a > b", "'open"] {
             assert_eq!(Prefix::new(text), Err(NoPrefix), "{text:?}");
             assert!(serde_json::from_value::<Prefix>(text.into()).is_err());
@@ -239,7 +239,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_but_commands_that_begin_so_is_ever_covered(line in "[a-c ;&|'\"=$>(]{0,12}") {
+        fn a_prefix_never_covers_a_command_that_begins_otherwise(line in "[a-c ;&|'\"=$>(]{0,12}") {
             let prefix = Prefix::new("a b").expect("a prefix");
             if prefix.covers(&line) {
                 let bare = line.replace(['\'', '"'], "");

@@ -220,7 +220,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_words_of_a_rule_ask_after_any_wrapper(
+        fn the_words_of_a_rule_match_after_any_wrapper(
             wrappers in proptest::collection::vec(proptest::sample::select(&WRAPPERS[..]), 0..4),
             options in proptest::collection::vec("(-[a-zA-Z]{1,3}|--[a-z]{2,8}(=[a-z0-9]{0,4})?|[0-9]{1,3}|[A-Z]{1,3}[+]?=[a-z0-9]{0,3})", 0..6),
             before in "((cd x && )|(true; )|(>[a-z]{1,3} )|(2>&1 )|([a-z][0-9]?=1 ))?",

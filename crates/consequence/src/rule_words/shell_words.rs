@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_line_that_its_words_tell_is_plain() {
+    fn only_a_line_fully_described_by_its_words_is_plain() {
         for (line, told) in [
             ("git push", Some("git push")),
             ("A=1 git push; ! ls", Some("A=1 git push|! ls")),

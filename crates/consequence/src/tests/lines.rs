@@ -95,7 +95,7 @@ fn generated_lines_lose_nothing_that_was_not_foretold() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_ten_thousand_generated_lines() {
+fn long_ten_thousand_generated_lines_lose_nothing_that_was_not_foretold() {
     for seed in 20..24 {
         assert_foretold(seed, 2_500);
     }

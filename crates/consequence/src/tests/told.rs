@@ -104,7 +104,7 @@ fn a_variable_that_is_not_set_is_named_with_what_it_makes_of_the_pattern() {
 }
 
 #[test]
-fn what_is_lost_is_told_in_a_sentence() {
+fn the_loss_by_a_command_is_told_in_a_sentence() {
     let look =
         ToldLook::of(&["/home/me/w/build/a", "/home/me/w/build/b", "/home/me/w/notes", "/home/me/data/x"]);
     assert_eq!(look.say("rm -rf build"), ["deletes 2 files, 200 bytes in build"]);
@@ -131,7 +131,7 @@ fn what_is_lost_is_told_in_a_sentence() {
 }
 
 #[test]
-fn a_folder_with_a_million_files_and_no_time_are_said() {
+fn a_cost_says_that_a_folder_has_too_many_files_or_that_looking_took_too_long() {
     let mut look = ToldLook::of(&["/home/me/w/many/"]);
     look.many = Some((PathBuf::from("/home/me/w/many"), 1_000_000));
     let said = look.say("rm -rf many");
@@ -145,7 +145,7 @@ fn a_folder_with_a_million_files_and_no_time_are_said() {
 }
 
 #[test]
-fn text_that_is_too_long_or_too_deep_is_said_to_be() {
+fn a_cost_says_that_text_is_too_long_and_nesting_up_to_the_limit_is_looked_through() {
     for open in ["(", "{", "$(", "`", "if ", "rm $("] {
         let said = ToldLook::of(&[]).say(&open.repeat((1 << 20) / open.len()));
         assert!(said[0].ends_with("it is too long to look through"), "{said:?}");
@@ -208,7 +208,7 @@ fn repository() -> ToldLook {
 }
 
 #[test]
-fn what_git_has_of_lost_files_is_told() {
+fn a_cost_tells_the_git_state_of_files_and_the_commits_that_are_lost() {
     let look = repository();
     for (line, said) in [
         ("rm a", "deletes a (100 bytes) (with uncommitted changes)"),
@@ -253,7 +253,7 @@ fn what_git_has_of_lost_files_is_told() {
 }
 
 #[test]
-fn what_git_is_told_beside_the_table_is_not_known() {
+fn a_git_command_with_an_option_outside_the_table_has_an_unknown_cost() {
     let look = repository();
     for line in [
         "git log -3 --oneline -- a",

@@ -85,7 +85,7 @@ fn no_line_of_the_grammar_loses_a_file_of_which_nothing_was_said() {
 }
 
 #[test]
-fn each_kind_of_loss_is_said_or_not_known() {
+fn each_kind_of_loss_is_reported_or_said_to_be_unknown() {
     let kinds = match std::env::var("PILOTHOUSE_KINDS") {
         Ok(file) => std::fs::read_to_string(file).expect("a file of lines"),
         Err(_) => KINDS.to_owned(),

@@ -55,7 +55,7 @@ fn the_largest_preview_gives_way_first() {
 }
 
 #[test]
-fn without_any_room_names_ends_and_artifacts_are_left() {
+fn a_budget_of_zero_keeps_the_disposition_the_exit_status_and_the_artifacts() {
     let result = json!({
         "disposition": "completed", "exit_status": 3, "signal": null, "stdout_preview": null,
         "stderr_preview": null, "truncated": true, "duration_ms": 12,
@@ -156,7 +156,7 @@ fn items_left(compacted: &Envelope, whole: &Envelope) -> Result<(), TestCaseErro
 }
 
 #[test]
-fn what_went_wrong_in_a_batch_is_the_last_to_be_left_out() {
+fn a_failed_item_of_a_batch_is_the_last_to_be_left_out() {
     let mut value = batch(&vec![lines(300); 12]).to_value();
     value["result"]["items"][4]["status"] = "failed".into();
     value["result"]["items"][4]["exit_status"] = 2.into();
@@ -196,13 +196,13 @@ proptest! {
     }
 
     #[test]
-    fn what_was_compacted_is_not_compacted_again(envelope in envelope(), budget in 0_usize..6_000) {
+    fn compacting_an_envelope_twice_changes_nothing_more(envelope in envelope(), budget in 0_usize..6_000) {
         let once = compact(&envelope, budget);
         prop_assert_eq!(compact(&once, budget), once);
     }
 
     #[test]
-    fn it_fits_or_nothing_is_left_to_take(envelope in envelope(), budget in 0_usize..6_000) {
+    fn a_compacted_envelope_fits_its_budget_or_has_its_least_size(envelope in envelope(), budget in 0_usize..6_000) {
         let compacted = compact(&envelope, budget);
         let least = length(&compact(&envelope, 0));
         prop_assert!(length(&compacted) <= budget.max(least));
@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn it_stays_a_valid_envelope_with_all_that_must_survive(envelope in envelope(), budget in 0_usize..6_000) {
+    fn a_compacted_envelope_is_valid_and_keeps_its_required_parts(envelope in envelope(), budget in 0_usize..6_000) {
         let compacted = compact(&envelope, budget);
         prop_assert_eq!(kept(&compacted), kept(&envelope));
         items_left(&compacted, &envelope)?;

@@ -238,7 +238,7 @@ fn tokens_of_a_known_shape_are_masked() {
 }
 
 #[test]
-fn what_only_looks_like_one_stays() {
+fn text_that_only_looks_like_a_secret_is_not_masked() {
     leaves(&[
         "GIT_AUTHOR_NAME=me GIT_AUTHOR_EMAIL=a@b git commit",
         "PATH=/bin:/usr/bin run",
@@ -279,7 +279,7 @@ fn what_only_looks_like_one_stays() {
 }
 
 #[test]
-fn what_is_no_secret_stays() {
+fn text_without_a_secret_is_not_masked() {
     leaves(&[
         "",
         "git show 9fceb02d0ae598e95dc970b74767f19372d61af8",
@@ -314,7 +314,7 @@ fn what_is_no_secret_stays() {
 }
 
 #[test]
-fn where_a_place_is_no_plain_path_its_value_is_hidden() {
+fn a_quoted_value_of_a_file_variable_is_masked_and_a_process_substitution_is_not() {
     shows("login --password-file <(x)", "login --password-file <(x)");
     shows("TOKEN_FILE='a b' x", "TOKEN_FILE=[masked] x");
 }

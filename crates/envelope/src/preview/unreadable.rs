@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn many_blanks_are_counted() {
+    fn a_long_run_of_blanks_is_shown_as_its_count() {
         let blanks = |count| " ".repeat(count);
         assert_eq!(
             shown(&format!("{}Every{}", blanks(1_920), blanks(48))),

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_house_may_be_tried_again() {
+    fn a_refusal_for_the_task_limit_or_a_shutdown_is_retryable() {
         assert!(ToolError::from(Error::TaskLimit { limit: 64 }).retryable);
         assert!(ToolError::from(Error::ShuttingDown).retryable);
     }

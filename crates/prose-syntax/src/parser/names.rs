@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_itself_whoever_took_its_slot() {
+    fn a_name_keeps_its_text_when_another_name_took_its_slot() {
         let mut names = Names::default();
         let read = |names: &mut Names, n: usize| names.name(&format!("v{}", n % 2000), Span::default());
         for n in 0..6000 {

@@ -74,7 +74,7 @@ fn strings_are_not_touched_but_for_the_ends_of_their_lines() {
 }
 
 #[test]
-fn what_is_no_program_is_not_formatted() {
+fn a_text_with_syntax_errors_is_not_formatted() {
     let source = SourceText::new("t.prose", "if **it is so**\n  exec \"y\"\n").expect("short");
     assert!(format(&source).is_err());
     // A program with mere errors of meaning is formatted.
@@ -82,7 +82,7 @@ fn what_is_no_program_is_not_formatted() {
 }
 
 #[test]
-fn nothing_stays_nothing() {
+fn an_empty_program_is_formatted_as_an_empty_text() {
     becomes("", "");
     becomes("\n\n   \n", "");
 }

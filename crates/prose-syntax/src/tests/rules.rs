@@ -49,7 +49,7 @@ fn a_quote_that_is_missing_is_found_where_it_is_missing() {
 }
 
 #[test]
-fn a_name_counts_from_its_declaration_on_also_out_of_a_branch() {
+fn a_name_counts_from_its_declaration_on_even_outside_its_branch() {
     // docs/prose-rules.md#rule-17.
     expect("exec \"echo {x}\"\nlet x = exec \"true\"\n", &["W051:1", "E053:1"]);
     expect("if **the tests are green**:\n  let x = exec \"true\"\nexec \"echo {x}\"\n", &["W051:3"]);

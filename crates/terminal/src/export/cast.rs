@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_bytes_are_cut_makes_no_difference(bytes in prop::collection::vec(prop_oneof![
+        fn decoding_gives_the_same_text_wherever_the_bytes_are_cut(bytes in prop::collection::vec(prop_oneof![
             Just(0xf0_u8), Just(0x9f), Just(0x98), Just(0x80), Just(0xc3), Just(0xa9), Just(b'a')], 0..40), cuts in prop::collection::vec(1_usize..5, 1..40)) {
             let mut text = TextDecoder { pending: Vec::new(), feed_returns: false };
             let (mut joined, mut rest) = (String::new(), &bytes[..]);

@@ -149,7 +149,7 @@ mod tests {
             .as_bytes();
 
     #[test]
-    fn text_is_what_is_read() {
+    fn an_exported_text_has_the_characters_of_the_screen() {
         assert_eq!(drawn(SAMPLE).1.text(), "red <b> & 大き\n on\nx y\n\n");
     }
 

@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_prompts_found_are_those_there_are(
+        fn the_prompts_found_in_a_log_are_all_of_its_marks(
             parts in prop::collection::vec(
                 prop::sample::select(vec!["\n", "\x1b]133;A\x07", "\x1b]133;A;x\x1b\\", "\x1b]133;C\x07", "text", "\x1b]133;"]),
                 0..40,

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_kept_and_come_back() {
+    fn pushed_keyboard_flags_are_kept_up_to_a_limit_and_come_back() {
         let mut keyboard = Keyboard::default();
         keyboard.push(31);
         assert_eq!(keyboard.flags(), 1, "only what is served");

@@ -253,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_at_once_is_shown_as_if_it_came_byte_by_byte(
+        fn output_in_pieces_of_any_size_is_shown_as_if_it_came_byte_by_byte(
             pieces in proptest::collection::vec(piece(), 0..30),
             cut in 1_usize..60,
         ) {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_ends_at_the_first_byte_that_is_none_of_it() {
+    fn a_list_of_parameters_ends_at_the_first_other_byte() {
         for at in 0..20 {
             for byte in 0..=u8::MAX {
                 let mut body = [b"0123456789:;0123456789".as_slice(), &[0xff; 20]].concat();

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pen_follows() {
+    fn the_pen_follows_the_colours_and_attributes_that_are_set() {
         assert_eq!(sent("0").1, Pen::default());
         assert_eq!(sent("").1, Pen::default());
         assert_eq!(sent("27;4:0").1, Pen::default());

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stops_are_found_both_ways() {
+    fn tab_stops_are_found_in_both_directions() {
         let mut tabs = Tabs::new(20);
         assert_eq!(
             (tabs.after(0, 1), tabs.after(8, 1), tabs.after(17, 1), tabs.after(0, 9)),

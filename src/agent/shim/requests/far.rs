@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn f57_what_is_not_json_or_ambiguous_breaks_the_link_to_another_machine() {
+    fn f57_a_line_that_is_no_json_or_ambiguous_breaks_the_link_to_another_machine() {
         for noise in ["Last login: today", "[1]", "7", "", r#"{"id":1,"id":2,"result":{}}"#, "{\"id\":1"] {
             let mut requests = far();
             hear(&mut requests, &call(json!(1)));

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_looks_elsewhere_for_a_moment_was_not_away() {
+    fn a_loss_of_focus_below_five_minutes_is_no_absence() {
         let at = |seconds| Timestamp::from_second(seconds).expect("a time");
         let mut absence = Absence::default();
         assert_eq!(absence.note_focus(true, at(0)), None, "the focus was never lost");

@@ -69,7 +69,7 @@ mod tests {
     use crate::console::theme::ThemeSet;
 
     #[test]
-    fn the_rest_is_dimmed_by_a_step_and_what_waits_is_not() {
+    fn typing_dims_all_roles_except_the_waiting_one() {
         for name in ["default", "dark", "light", "mono"] {
             let theme = ThemeSet::default().theme(name);
             let [faint, waiting] = [Role::Faint, Role::Waiting].map(|role| theme.style(role));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_area_without_a_part_of_it_is_what_lies_around() {
+    fn the_rectangles_around_a_part_cover_the_rest_of_the_area() {
         let area = Rect::new(0, 0, 10, 6);
         let part = Rect::new(3, 1, 4, 3);
         let cells: u32 = around(area, part).iter().map(|rest| rest.area()).sum();

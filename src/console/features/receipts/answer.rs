@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_a_failed_item_is_marked_but_not_what_it_printed() {
+    fn the_lines_about_a_failed_item_are_marked_and_its_output_is_not() {
         let item = |index: u64, status: &str, exit: u64, printed: &str| {
             json!({
                 "index": index, "cmd": format!("do {index}"), "status": status, "exit_status": exit,

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_seen_is_counted() {
+    fn lines_that_the_agent_did_not_see_are_counted() {
         let all: String = (0..20).map(|n| format!("line {n}\n")).collect();
         let shown = CoveredStream {
             stream: OutputStream::Merged,

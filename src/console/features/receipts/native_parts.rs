@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_whole_is_found_whatever_was_trimmed_or_said_before() {
+    fn output_given_whole_is_found_although_blanks_were_trimmed_or_lines_added() {
         for (written, given) in [
             ("a\nb\n", "a\nb"),
             ("\n\na\nb\n\n", "a\nb"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_marked() {
+    fn text_that_the_command_did_not_write_is_not_marked() {
         assert_eq!(told("a\nb\n", "c\nd"), None);
         assert_eq!(told(&numbers(0..9), &format!("line 0\n{}", "other\n".repeat(20))), None);
     }

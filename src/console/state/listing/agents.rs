@@ -63,7 +63,7 @@ mod tests {
     use crate::model::AgentRoutes;
 
     #[test]
-    fn two_sessions_are_two_rows_and_what_has_ended_goes_after_a_while() {
+    fn two_sessions_have_two_rows_and_an_ended_session_loses_its_row_after_a_while() {
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
         let agent = |label: &str, work: Option<(AgentActivity, i64)>| AgentView {
             label: label.into(),

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_prompt_gets_no_command() {
+    fn a_request_without_the_prompt_gets_no_command() {
         for (path, mut asked, _) in requests() {
             asked =
                 serde_json::from_str(&asked.to_string().replace("mark-1", "a title, please")).expect("JSON");

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_command_prints_is_read_among_what_an_agent_adds() {
+    fn the_output_of_the_command_is_found_among_text_that_an_agent_adds() {
         let printed = "Output: mark-1\ntask=task_1\nswitch=\nrun=/run/user/1\nstate=\nProcess Group PGID: 7";
         let inside = CommandEnvironment::read(printed, "mark-1").expect("read");
         assert_eq!((inside.task.as_str(), inside.run.as_str()), ("task_1", "/run/user/1"));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_finished_in_time_is_not_known_and_no_problem() {
+    fn an_unfinished_trial_leaves_the_routing_unknown_and_is_no_problem() {
         let slow = |form| silent(form, TrialEnd::Unfinished("loading".to_owned()));
         let trials = vec![slow(TrialForm::Screen), slow(TrialForm::Prompt)];
         let finding = judge(&RoutingEvidence { trials, ..seen() });

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_screen_asks_is_left_to_its_user_unless_the_answer_changes_nothing() {
+    async fn a_question_on_a_screen_is_left_to_its_user_unless_the_answer_changes_nothing() {
         let long = Duration::from_secs(60);
         let asks = seen("printf 'Do you trust it?\\r\\n'; exec sleep 60", &[TRUST], long).await;
         assert_eq!(asks, TrialEnd::Asks("Do you trust it?".to_owned()));

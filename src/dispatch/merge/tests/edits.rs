@@ -235,7 +235,7 @@ fn check_inside(format: Format, bytes: Vec<u8>) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn what_a_person_adds_to_ours_stays() {
+fn additions_of_a_person_to_our_entry_stay_after_its_removal() {
     let hook = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command" }] }] } });
     let shell = json!({ "features": { "shell_tool": false } });
     let table = json!({ "mcp_servers": { "pilothouse": { "command": "x" } } });
@@ -314,12 +314,12 @@ fn what_a_person_adds_to_ours_stays() {
 
 proptest! {
     #[test]
-    fn what_a_person_changes_beside_ours_in_json_stays(bytes in prop::collection::vec(any::<u8>(), 0..160)) {
+    fn changes_of_a_person_beside_our_json_entry_stay(bytes in prop::collection::vec(any::<u8>(), 0..160)) {
         check(Format::Jsonc, bytes)?;
     }
 
     #[test]
-    fn what_a_person_changes_beside_ours_in_toml_stays(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+    fn changes_of_a_person_beside_our_toml_entry_stay(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         check(Format::Toml, bytes)?;
     }
 

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_as_the_language_says() {
+    fn the_file_of_a_binding_has_the_form_that_the_language_defines() {
         // docs/prose-rules.md#rule-23.
         assert_eq!(
             file("o\n", "e\n").render(),
@@ -241,13 +241,13 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_odd_to_be_looked_at(text in "(# |kind:|source:|\n|```|---|[a-z]|é){0,30}") {
+        fn parsing_any_text_as_a_binding_never_panics(text in "(# |kind:|source:|\n|```|---|[a-z]|é){0,30}") {
             let _ = BindingFile::parse(&text);
         }
     }
 
     #[test]
-    fn a_list_is_read_back_as_one() {
+    fn a_list_in_a_binding_reads_back_as_a_list() {
         let list = Value::list(vec![Value::text("a"), Value::list(vec![])]);
         let before = BindingFile { value: list, ..file("", "") };
         assert_eq!(BindingFile::parse(&before.render()).expect("a binding"), before);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_comes_first_and_what_is_locked_never_changes() {
+    fn a_program_in_a_folder_comes_first_and_a_locked_program_never_changes() {
         let dir = tempfile::tempdir().expect("temp dir");
         let disk: SharedDisk = Arc::new(crate::journal::Os);
         let shelf = dir.path().join("shelf");

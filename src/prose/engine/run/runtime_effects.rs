@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_characters_are_kept_and_a_broken_one_counts_as_one() {
+    fn captured_output_is_cut_by_characters_and_a_broken_byte_counts_as_one() {
         let long = "é".repeat(CAPTURED_CHARS + 1);
         let (text, is_cut) = cut(long.as_bytes(), true, CAPTURED_CHARS);
         assert_eq!((text.chars().count(), is_cut), (CAPTURED_CHARS, true));

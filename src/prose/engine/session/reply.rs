@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_a_failure_and_never_empty() {
+    fn output_that_holds_no_answer_is_a_failure_with_a_reason() {
         let long = "x".repeat(MOST_BYTES + 1);
         for (words, member, printed) in [
             (CLAUDE, "", "four"),
@@ -141,7 +141,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_that_is_printed_breaks_it(printed in "(\\PC|\n|[{}\\[\\]\":,]){0,200}") {
+        fn reading_any_printed_reply_never_gives_an_empty_answer(printed in "(\\PC|\n|[{}\\[\\]\":,]){0,200}") {
             for words in [CLAUDE, CODEX, GEMINI, OPENCODE, &["mine"]] {
                 if let Ok(read) = read(words, "a", &printed) {
                     proptest::prop_assert!(!read.text.trim().is_empty());

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_yes_is_one_and_only_a_plain_no() {
+    fn only_a_plain_yes_or_no_is_a_verdict() {
         for (text, expected) in [
             ("yes\n", Some(true)),
             (" TRUE ", Some(true)),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_sum_is_not_made_up() {
+    fn values_without_a_sum_give_none() {
         let list = Value::list(vec![Value::text("a")]);
         assert_eq!(sum(&Value::Number(4), Sign::Minus, &Value::text("1")), Some(Value::Number(3)));
         assert_eq!(sum(&Value::text("a\n"), Sign::Plus, &Value::Number(1)), Some(Value::text("a1")));

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_to_a_statement_is_noted_once() {
+    fn each_change_of_a_statement_is_noted_once() {
         let progress = progress();
         let (command, lines) = (LineRange::one(3), LineRange { first: 7, last: 8 });
         progress.step(command, StepState::Running);

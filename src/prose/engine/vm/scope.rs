@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_body_is_given_is_its_own_until_a_statement_binds_that_name() {
+    fn a_name_given_to_a_body_is_local_until_a_statement_binds_it() {
         let root = NameScope::root();
         let turn = root.inner();
         turn.bind("x", BoundValue::local(Value::text("turn"), 2));

@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn what_follows_a_secret_is_never_hidden(
+    fn text_after_a_secret_is_never_masked(
         secret in "(curl -u me:%|curl -H 'X-Api-Key: %'|sshpass -p %|docker login -p %|x '\\{\"password\":\"%\"\\}'|DB_PASS=%|x ghp_%0123456789abcdefghij)",
         value in "[A-Z0-9]{6,12}", after in "( [a-z/]{1,6}){0,4}",
     ) {

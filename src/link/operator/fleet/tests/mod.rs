@@ -16,7 +16,7 @@ use world::{Event, Published, World, event, place_id};
 
 proptest! {
     #[test]
-    fn what_is_asked_about_a_row_goes_to_the_place_that_published_it(
+    fn a_request_about_a_row_goes_to_the_place_that_published_it(
         events in prop::collection::vec(event(), 1..24),
     ) {
         let mut world = World::default();
@@ -28,7 +28,7 @@ proptest! {
 }
 
 #[test]
-fn what_did_not_change_is_not_translated_again() {
+fn unchanged_rows_are_not_translated_again() {
     let mut world = World::default();
     let one = Published { tasks: vec![1, 2], calls: vec![1], ..Published::default() };
     world.happen(Event::Publishes(0, one.clone()));
@@ -56,7 +56,7 @@ fn an_id_stays_with_the_place_that_had_it_first() {
 }
 
 #[test]
-fn what_is_held_stands_by_how_long_it_has_waited() {
+fn held_calls_of_all_places_are_ordered_by_how_long_they_have_waited() {
     let mut world = World::default();
     for (at, since) in [(2, 20), (0, 10), (1, 30)] {
         world.happen(Event::Publishes(at, Published { held: vec![1], ..Published::default() }));
@@ -81,7 +81,7 @@ fn a_place_that_is_not_attached_refuses_with_the_reason_and_keeps_what_it_showed
 }
 
 #[test]
-fn what_a_place_had_said_before_is_no_news_and_what_it_says_next_names_it() {
+fn earlier_notices_of_a_place_are_no_news_and_later_ones_name_the_place() {
     let mut world = World::default();
     world.ensure(2);
     let say = |world: &mut World, seqs: &[u64]| {

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_done_is_known_and_what_was_begun_is_in_doubt() {
+    async fn a_reopened_journal_knows_finished_commands_and_doubts_begun_ones() {
         let dir = tempfile::tempdir().expect("temp dir");
         let key = |text: &str| ProgramKey::from(text);
         {

@@ -295,7 +295,7 @@ async fn a_session_is_tried_again_and_keeps_what_it_said() {
 }
 
 #[tokio::test]
-async fn a_memory_that_outlives_the_run_may_be_empty_at_first() {
+async fn a_persistent_memory_may_be_empty_at_first() {
     // docs/prose-rules.md#rule-46.
     let elsewhere = tempfile::tempdir().expect("temp dir");
     for persist in ["project", "user", &format!("\"{}\"", elsewhere.path().display())] {
@@ -313,7 +313,7 @@ async fn a_memory_that_outlives_the_run_may_be_empty_at_first() {
 }
 
 #[tokio::test]
-async fn a_parallel_for_may_go_on_without_some() {
+async fn a_parallel_for_may_go_on_after_a_failed_branch() {
     // docs/prose-rules.md#rule-44.
     let each = |on_fail: &str| {
         format!(

@@ -295,23 +295,23 @@ fn skipped(mut runner: TestRunner) {
 }
 
 #[test]
-fn a_run_cut_off_anywhere_comes_to_the_end_of_one_that_was_not() {
+fn a_run_interrupted_anywhere_ends_like_an_uninterrupted_one() {
     cut_off_anywhere(few());
 }
 
 #[test]
-fn what_is_skipped_is_never_done_again() {
+fn a_skipped_command_is_never_run_again() {
     skipped(few());
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_a_run_cut_off_anywhere_comes_to_the_end_of_one_that_was_not() {
+fn long_a_run_interrupted_anywhere_ends_like_an_uninterrupted_one() {
     cut_off_anywhere(many());
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_what_is_skipped_is_never_done_again() {
+fn long_a_skipped_command_is_never_run_again() {
     skipped(many());
 }

@@ -43,7 +43,7 @@ async fn branches_that_come_to_the_same_command_share_one_answer() {
 }
 
 #[tokio::test]
-async fn a_no_is_thrown_whatever_a_failure_does_and_only_catch_takes_it() {
+async fn a_denial_is_thrown_whatever_on_fail_says_and_only_catch_takes_it() {
     for on_fail in ["throw", "continue", "ignore"] {
         let program = format!("exec \"echo a\"\n  on-fail: \"{on_fail}\"\nexec \"echo b\"\n");
         let walked = walk(&program, ExecPolicy::Ask, AnswerValue::Reject).await;
@@ -56,7 +56,7 @@ async fn a_no_is_thrown_whatever_a_failure_does_and_only_catch_takes_it() {
 }
 
 #[tokio::test]
-async fn nobody_there_runs_nothing() {
+async fn no_command_runs_without_a_person_to_ask() {
     let bench = Bench { exec: ExecPolicy::Ask, ..Bench::new(THRICE) };
     let walked = bench.walk().await;
     assert_eq!((walked.ended, walked.ran.len()), (Err("unanswered at 2".into()), 0));

@@ -41,7 +41,7 @@ async fn a_binding_put_right_by_a_person_holds_when_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn a_run_that_failed_goes_on_at_what_failed_once_somebody_says_how() {
+async fn a_failed_run_goes_on_at_the_failed_command_as_a_person_answers() {
     let program = "let a = exec \"echo one\"\nlet b = exec \"exit 3\"\nexec \"echo {a}{b} on\"\n";
     let bench = Bench::new(program);
     let first = bench.walk().await;
@@ -60,7 +60,7 @@ async fn a_run_that_failed_goes_on_at_what_failed_once_somebody_says_how() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_followed_from_the_failure_is_done_anew_and_nothing_else_is() {
+async fn a_resumed_run_repeats_only_the_statements_that_followed_from_the_failure() {
     // The branch that succeeded is kept; the one that was cancelled is in doubt; catch and finally come after the body.
     let program = "try:\n  parallel:\n    exec \"echo x\"\n    exec \"wait 1; exit 3\"\n    exec \"wait 2; echo z\"\n  exec \"echo on\"\n\
                    catch as e:\n  exec \"echo caught {e}\"\n  throw\nfinally:\n  exec \"echo finally\"\n";
@@ -113,7 +113,7 @@ fn program(cut: Option<usize>) -> String {
 }
 
 #[tokio::test]
-async fn wherever_a_run_is_cut_off_it_comes_to_the_same_end() {
+async fn a_run_comes_to_the_same_end_wherever_it_is_cut_off() {
     let answers = "[[answer]]\nkind = \"yes_no\"\nanswer = \"yes\"\n";
     let whole = Bench::new(&program(None)).answers(answers).walk().await;
     assert_eq!(whole.outputs.len(), 1);

@@ -17,7 +17,7 @@ fn read(walked: &Walked, file: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_command_answers_with_what_it_prints_and_is_given_all_there_is() {
+async fn a_session_command_is_given_the_whole_task_and_its_output_is_the_answer() {
     let walked = once(by(
         "agent critic:\n  model: opus\n  prompt: \"You are strict.\"\n  skills: [\"pdf\"]\n\
          let log = exec \"err broken; exit 3\"\n  on-fail: \"continue\"\n\
@@ -48,7 +48,7 @@ async fn a_failed_or_empty_session_is_an_error_that_is_caught_and_retried() {
 }
 
 #[tokio::test]
-async fn a_person_answers_instead_while_it_is_at_work() {
+async fn a_person_answers_a_session_while_its_command_still_runs() {
     let mut bench = by("let x = session \"do\"\nexec \"echo {x}\"\n", &["hang"]);
     bench.operator = Some(AnswerValue::Text("mine".into()));
     let walked = bench.walk().await;
@@ -56,7 +56,7 @@ async fn a_person_answers_instead_while_it_is_at_work() {
 }
 
 #[tokio::test]
-async fn what_was_cut_off_is_never_silently_begun_again() {
+async fn an_interrupted_session_is_never_begun_again_without_an_answer() {
     let program = "let a = session \"one\"\nlet b = session x: two\nexec \"echo {a} {b}\"\nagent two:\n  prompt: \"t\"\n";
     let mut bench = by(program, &["echo first", "label:x=crash"]);
     assert_eq!(bench.walk().await.ended, Err("cancelled".into()));
@@ -105,7 +105,7 @@ async fn a_condition_is_read_to_the_letter_and_else_a_persons() {
 }
 
 #[tokio::test]
-async fn who_answers_is_found_by_label_agent_and_model() {
+async fn the_answerer_of_a_session_is_found_by_label_agent_and_model() {
     let program = "agent a:\n  model: opus\nagent b:\n  model: haiku\nlet w = session: a\n  prompt: \"p\"\n\
                    let x = session: b\n  prompt: \"p\"\nlet y = session last: b\n  prompt: \"p\"\nlet z = session \"p\"\n\
                    exec \"echo {w} {x} {y} {z}\"\n";
