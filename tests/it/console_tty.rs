@@ -316,7 +316,12 @@ fn a_console_without_colour_sends_no_colour_and_shows_the_mode_in_reverse() {
 #[test]
 fn f27_a_panic_on_any_thread_gives_the_terminal_back() {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "console_tty::a_console_takes_the_terminal_and_panics", "--ignored", "--nocapture"]);
+    command.args([
+        "--exact",
+        "console_tty::a_console_takes_the_terminal_and_panics",
+        "--ignored",
+        "--nocapture",
+    ]);
     let mut person = Person::start(command);
     let status = person.end();
     assert_eq!(status.signal(), Some(6), "aborted: {status:?}");
@@ -330,7 +335,12 @@ fn f27_a_panic_on_any_thread_gives_the_terminal_back() {
 #[test]
 fn memory_that_has_run_out_gives_the_terminal_back() {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "console_tty::a_console_takes_the_terminal_and_all_memory", "--ignored", "--nocapture"]);
+    command.args([
+        "--exact",
+        "console_tty::a_console_takes_the_terminal_and_all_memory",
+        "--ignored",
+        "--nocapture",
+    ]);
     let mut person = Person::start(command);
     assert_eq!(person.end().signal(), Some(6));
     person.assert_restored();

@@ -283,7 +283,13 @@ fn new_journal(folder: &Path) -> Journal {
 fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
     let dir = tempfile::tempdir().expect("temp dir");
     let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command.args(["--ignored", "--exact", "record::a_writer_appends_rows_until_it_is_killed", "--nocapture", "--test-threads=1"]);
+    command.args([
+        "--ignored",
+        "--exact",
+        "record::a_writer_appends_rows_until_it_is_killed",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
     command.env(WRITER, format!("{filling}:{}", dir.path().display()));
     let mut writer = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the writer starts");
     let mut acknowledged = 0;

@@ -566,7 +566,12 @@ fn a_file_that_cannot_be_exchanged_leaves_all_files_as_they_are() {
     }
     command.args(["sh", "-c", "mount -t tmpfs tmpfs /mnt || exit 99; TMPDIR=/mnt \"$@\"", "sh"]);
     command.arg(std::env::current_exe().expect("this test"));
-    command.args(["--ignored", "--exact", "undo_rights::an_undo_with_mounts_is_exact_or_refused", "--test-threads=1"]);
+    command.args([
+        "--ignored",
+        "--exact",
+        "undo_rights::an_undo_with_mounts_is_exact_or_refused",
+        "--test-threads=1",
+    ]);
     let Ok(ended) = command.env(IN_NAMESPACE, "1").output() else { return skip("unshare is not installed") };
     let said = String::from_utf8_lossy(&ended.stdout);
     if !said.contains("running 1 test") {
