@@ -98,7 +98,7 @@ async fn show(
     let clock = Clock::start();
     let capabilities = options.capabilities.clone();
     let (preferences, faults) = Preferences::read(options.config.as_deref(), &options.flags, &capabilities);
-    let mouse = preferences.ui.mouse;
+    let mouse = preferences.ui.console.mouse;
     let mut output = BufferedSink::new(terminal).map_err(ConsoleError::Terminal)?;
     io::tty::take(&mut output, mouse).map_err(ConsoleError::Terminal)?;
     // The first frame does not wait for the terminal's answers; it is redrawn if they change something.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::code::Code;
 use super::command::{Example, LocalCommand};
@@ -12,7 +12,7 @@ use super::recording;
 use super::response::Failure;
 use super::table::table;
 use crate::envelope::{Actor, TaskId};
-use crate::model::NativeCall;
+use crate::model::CallRecord;
 use crate::runtime::past::PastCall;
 
 /// The default number of receipts.
@@ -142,32 +142,8 @@ pub(super) struct ReceiptShowOutput {
     id: String,
     /// The recording.
     recording: String,
-    /// Number of the call in it.
-    seq: u64,
-    /// Arrival time of the call.
-    #[schemars(with = "String")]
-    at: Timestamp,
-    /// The caller.
-    #[schemars(with = "String")]
-    actor: Actor,
-    /// The tool.
-    tool: String,
-    /// The input as recorded.
-    input: Value,
-    /// The canonical envelope; null if the call was never answered.
-    envelope: Option<Value>,
-    /// The receipt exactly as sent; for a command of an agent's own shell, the text that its hook reports as given to
-    /// the model.
-    receipt: Option<String>,
-    /// Further reports of the agent's hook: whether the agent cut the text, and whether it presented it as a failure.
-    #[schemars(with = "Option<Value>")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    native: Option<NativeCall>,
-    /// Notices to the agent besides the answer, at the end of the receipt; absent if none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notices: Vec<String>,
-    /// Milliseconds from call to answer.
-    duration_ms: Option<u64>,
+    #[serde(flatten)]
+    call: CallRecord,
     /// Milliseconds until the call was on record and could take effect.
     latency_ms: Option<u64>,
     /// The task it was about.
@@ -205,22 +181,13 @@ impl LocalCommand for ReceiptShow {
         Ok(ReceiptShowOutput {
             id: format!("{}/{}", listed.name, record.seq),
             recording: listed.name,
-            seq: record.seq,
-            at: record.at,
-            actor: record.actor,
-            tool: record.tool,
-            input: record.input,
-            envelope: record.envelope,
-            receipt: record.receipt,
-            native: record.native,
-            notices: record.notices,
-            duration_ms: record.duration_ms,
+            call: record,
             latency_ms,
             task_id: task,
         })
     }
 
     fn text(output: &ReceiptShowOutput) -> String {
-        output.receipt.clone().unwrap_or_else(|| format!("call {} was never answered", output.id))
+        output.call.receipt.clone().unwrap_or_else(|| format!("call {} was never answered", output.id))
     }
 }

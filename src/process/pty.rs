@@ -248,8 +248,7 @@ pub fn read_output(fd: impl AsFd, bytes: &mut [u8]) -> rustix::io::Result<usize>
 /// Tells whether there is something to read; of a terminal, once what is on its way has arrived.
 fn is_readable(fd: &impl AsFd) -> bool {
     let mut ready = [PollFd::new(fd, PollFlags::IN)];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    retry_on_intr(|| poll(&mut ready, Some(&at_once))).is_ok() && ready[0].revents().contains(PollFlags::IN)
+    retry_on_intr(|| poll(&mut ready, Some(&AT_ONCE))).is_ok() && ready[0].revents().contains(PollFlags::IN)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::envelope::{Actor, TaskId, one_line};
 use crate::model;
 use crate::model::millis_between;
 use crate::model::phrases::exit_word;
+use crate::model::phrases::hold_sentence;
 use crate::model::{
     CeilingHit, HoldReason, InputEvidence, InputNeed, TaskFact, TaskStatus, TaskView, UnendedProcesses,
 };
@@ -126,13 +127,8 @@ impl WaitReason {
         })
     }
 
-    /// Returns the sentence for a receipt.
     pub(super) fn sentence(self) -> String {
-        let why = match self {
-            Self::Paused => "has paused new commands of agents",
-            Self::Approval => "wants to approve commands like this one",
-        };
-        format!("The operator {why}. Do not send it again.")
+        hold_sentence(self == Self::Paused)
     }
 }
 

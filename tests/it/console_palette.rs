@@ -291,7 +291,7 @@ fn messages_are_read_again() {
 #[test]
 fn a_hint_is_shown_until_its_key_was_used() {
     let mut app = console(empty(), (80, 24));
-    app.state.setup.ui.hints = true;
+    app.state.setup.ui.console.hints = true;
     assert!(shown(&app).contains("new here?  ? lists the keys"), "{}", shown(&app));
     let effects = press(&mut app, &["?", "Esc"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember(_))));
@@ -307,10 +307,16 @@ fn settings_with_a_fault_leave_the_console_as_it_was() {
     let flags = UiFlags { theme: Some("mono".into()), no_clock: true, ..UiFlags::default() };
     let (looks, _) = Preferences::read(None, &flags, &Capabilities::default());
     let _ = app.update(Msg::Preferences(Box::new(looks.clone()), vec!["config.toml:2: thme: no".into()]));
-    assert_eq!((app.state.setup.theme_set.active.as_str(), app.state.setup.ui.clock), ("default", true));
+    assert_eq!(
+        (app.state.setup.theme_set.active.as_str(), app.state.setup.ui.console.clock),
+        ("default", true)
+    );
     assert!(shown(&app).contains("config.toml:2: thme: no"), "{}", shown(&app));
     let _ = app.update(Msg::Preferences(Box::new(looks), Vec::new()));
-    assert_eq!((app.state.setup.theme_set.active.as_str(), app.state.setup.ui.clock), ("mono", false));
+    assert_eq!(
+        (app.state.setup.theme_set.active.as_str(), app.state.setup.ui.console.clock),
+        ("mono", false)
+    );
     assert!(shown(&app).contains("settings: theme mono, clock off"), "{}", shown(&app));
 }
 

@@ -110,7 +110,7 @@ fn a_replay_pauses_steps_and_plays_on() {
 #[test]
 fn a_replay_plays_with_motion_off() {
     let mut app = opened((120, 40));
-    app.state.setup.ui.motion = false;
+    app.state.setup.ui.console.motion = false;
     let (_, frame) = draw(&app);
     assert!(
         frame.wake.is_some_and(|at| at <= app.state.clock.now + SignedDuration::from_millis(100)),

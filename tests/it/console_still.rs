@@ -14,7 +14,7 @@ const SIZES: [(u16, u16); 4] = [(50, 10), (80, 24), (120, 40), (200, 60)];
 /// A console without motion, in a state with questions of programs.
 fn still(size: (u16, u16)) -> App {
     let mut app = console(asking(0), size);
-    app.state.setup.ui.motion = false;
+    app.state.setup.ui.console.motion = false;
     app
 }
 

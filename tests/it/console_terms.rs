@@ -17,7 +17,7 @@ const ENVELOPE: &str = "envelope  the whole answer";
 
 /// A console with hints turned on.
 fn hinting(mut app: App) -> App {
-    app.state.setup.ui.hints = true;
+    app.state.setup.ui.console.hints = true;
     let _ = app.update(Msg::Tick(app.state.clock.now));
     app
 }
@@ -122,7 +122,7 @@ fn counters_values_held_and_gate_are_explained() {
 #[test]
 fn without_hints_nothing_is_explained() {
     let mut app = console(snapshot(), (160, 50));
-    assert!(!app.state.setup.ui.hints);
+    assert!(!app.state.setup.ui.console.hints);
     let _ = press(&mut app, &["3", "g", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
     assert!(!shown(&app).contains("what the model read"), "{}", shown(&app));

@@ -910,7 +910,7 @@ fn several_agents_can_be_told_one_by_one_or_all() {
 #[test]
 fn the_window_says_how_much_waits_and_only_when_that_changes() {
     let mut app = opened();
-    app.state.setup.ui.title = true;
+    app.state.setup.ui.console.title = true;
     let titles = |effects: Vec<Effect>| -> Vec<Option<String>> {
         let titles = effects.into_iter().filter_map(|effect| match effect {
             Effect::Title(title) => Some(title),
@@ -925,6 +925,6 @@ fn the_window_says_how_much_waits_and_only_when_that_changes() {
     assert_eq!(titles(changed(&mut app, |next| next.notices.clear())), []);
     let quiet = |next: &mut Snapshot| (next.tasks, next.questions) = (Vec::new(), Vec::new());
     assert_eq!(titles(changed(&mut app, quiet)), [Some("pilothouse demo-repo".to_owned())]);
-    app.state.setup.ui.title = false;
+    app.state.setup.ui.console.title = false;
     assert_eq!(titles(changed(&mut app, |next| next.seq += 1)), [None]);
 }

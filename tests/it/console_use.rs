@@ -348,7 +348,7 @@ fn a_letter_with_a_risk_means_one_thing_wherever_it_is_pressed() {
 #[test]
 fn newcomers_are_helped_for_two_minutes() {
     let mut app = console(empty(), (80, 24));
-    app.state.setup.ui.hints = true;
+    app.state.setup.ui.console.hints = true;
     assert!(shown(&app).contains("new here?"));
     let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(120)));
     assert!(!shown(&app).contains("new here?"), "{}", shown(&app));

@@ -15,7 +15,7 @@ use crate::console_fixture::{console, ended, id, now, press, select, shown, snap
 /// A console whose terminal does not have the focus, with these watch rules.
 fn elsewhere(rules: &[&str]) -> App {
     let mut app = console(snapshot(), (80, 24));
-    app.state.setup.ui.watch =
+    app.state.setup.ui.console.watch =
         rules.iter().map(|rule| toml::from_str::<WatchRule>(rule).expect("a rule")).collect();
     // What is already waiting has already rung.
     let _ = becomes(&mut app, 6, |_| {});

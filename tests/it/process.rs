@@ -15,7 +15,7 @@ use pilothouse::config::{Ceilings, Limits};
 use pilothouse::model::{Exit, Leftovers};
 use pilothouse::process::{
     HostEvent, HostHandle, HostedCommand, Io, Pty, RunningCommand, ShellProfile, SpawnError, Spawner,
-    StartStage, Stdio, workdir,
+    StartStage, Stdio, read_output, workdir,
 };
 use pilothouse::terminal::Size;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -242,12 +242,12 @@ impl Output {
     }
 }
 
-/// Reads the next bytes; `None` at the end, which a terminal reports as EIO.
+/// Reads the next bytes; `None` at the end.
 fn read_some(fd: &OwnedFd) -> Option<String> {
     let mut bytes = vec![0; 65536];
     loop {
-        match rustix::io::read(fd, &mut bytes) {
-            Ok(0) | Err(Errno::IO) => return None,
+        match read_output(fd, &mut bytes) {
+            Ok(0) => return None,
             Ok(read) => return Some(String::from_utf8_lossy(&bytes[..read]).into_owned()),
             Err(Errno::AGAIN) => poll(&mut [PollFd::new(fd, PollFlags::IN)], None).map(drop).expect("polls"),
             Err(errno) => panic!("read: {errno}"),

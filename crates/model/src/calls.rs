@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,29 +28,32 @@ pub fn is_stream(tool: &str) -> bool {
 }
 
 /// One tool call in full: its input, the canonical envelope, and the receipt exactly as sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallRecord {
     /// Number of the call in this recording, from 1.
     pub seq: u64,
-    /// When the call arrived.
+    /// Arrival time of the call.
+    #[schemars(with = "String")]
     pub at: Timestamp,
-    /// Who made the call.
+    /// The caller.
+    #[schemars(with = "String")]
     pub actor: Actor,
-    /// Tool name.
+    /// The tool.
     pub tool: String,
-    /// The call's input, with secrets masked; text typed while echo was off is replaced by its length.
+    /// The input as recorded: secrets masked; the length of text typed while echo was off in its place.
     pub input: Value,
-    /// The canonical envelope, once answered.
+    /// The canonical envelope; null if the call was never answered.
     pub envelope: Option<Value>,
-    /// The receipt as sent, once answered; of a command of an agent's own shell, the text that its model was given, if its
-    /// hook says that.
+    /// The receipt exactly as sent; for a command of an agent's own shell, the text that its hook reports as given to
+    /// the model.
     pub receipt: Option<String>,
-    /// The notices sent to the caller with the answer; the receipt ends with them.
+    /// Notices to the agent besides the answer, at the end of the receipt; absent if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
-    /// What the agent's hook says of it; its receipt is then the text that its model was given.
+    /// Further reports of the agent's hook: whether the agent cut the text, and whether it presented it as a failure.
+    #[schemars(with = "Option<Value>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeCall>,
 }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ListenAddress;
-use pilothouse_envelope::units::millis;
 
 /// The most addresses shown for one task.
 pub const MOST_LISTENERS: usize = 64;
@@ -21,14 +20,6 @@ pub struct Listener {
     pub url: Option<String>,
     /// Milliseconds from the task's start until it was seen to listen; it is looked for once a second.
     pub after_ms: u64,
-}
-
-impl Listener {
-    /// Says since when: `127.0.0.1:5173 after 1.2 s`.
-    #[must_use]
-    pub fn in_words(&self) -> String {
-        format!("{} after {}", self.at, millis(self.after_ms))
-    }
 }
 
 /// Returns the URL of an address, with what the task printed for it in `output` (cleaned text): the last one counts.

@@ -98,7 +98,7 @@ impl App {
             true => self
                 .attention
                 .watching
-                .measured_tasks(&self.state.setup.ui.watch, &self.state.view.snapshot.tasks),
+                .measured_tasks(&self.state.setup.ui.console.watch, &self.state.view.snapshot.tasks),
             false => Vec::new(),
         };
         let more: Vec<_> = watched.into_iter().filter(|task| !shown.contains(task)).cloned().collect();

@@ -59,7 +59,7 @@ fn is_known_by(state: &State, term: Term, action: Action) -> bool {
 impl State {
     /// Records the terms on screen; those visible for long enough count as known.
     pub(super) fn meet_terms(&mut self, around: TermSurroundings, layout: &Layout) {
-        if !self.setup.ui.hints {
+        if !self.setup.ui.console.hints {
             return;
         }
         let open = Term::VARIANTS.iter().filter(|term| !self.memory.learnt.contains(term.name()));
@@ -90,9 +90,9 @@ impl State {
     /// Marks the hint about this key as learnt.
     pub(super) fn learn_hint(&mut self, action: Option<Action>) {
         let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
-        if hinted
-            .is_some_and(|action| self.setup.ui.hints && self.memory.learnt.insert(action.name().to_owned()))
-        {
+        if hinted.is_some_and(|action| {
+            self.setup.ui.console.hints && self.memory.learnt.insert(action.name().to_owned())
+        }) {
             self.effects.push(Effect::Remember(self.memory.clone()));
         }
     }

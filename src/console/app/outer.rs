@@ -21,7 +21,7 @@ fn hears_of_focus(state: &State, task: &TaskId) -> bool {
 
 fn wants_hover(state: &State) -> bool {
     let Mode::Input(task) = &state.focus.mode else { return false };
-    let is_full = state.outer.has_mouse && state.setup.ui.mouse != Mouse::Wheel;
+    let is_full = state.outer.has_mouse && state.setup.ui.console.mouse != Mouse::Wheel;
     let is_seen = is_full && state.reading.scroll.is_none();
     is_seen && modes_of(state, task).is_some_and(|modes| modes.mouse == MouseMode::AnyMotion)
 }

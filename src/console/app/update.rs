@@ -78,8 +78,8 @@ impl App {
             }
             Msg::Usage(seen) => {
                 // Redraw only if the frame would change, and only if motion is allowed.
-                self.state.is_dirty |=
-                    self.state.view.take_usage(self.state.clock.now, seen) && self.state.setup.ui.motion;
+                self.state.is_dirty |= self.state.view.take_usage(self.state.clock.now, seen)
+                    && self.state.setup.ui.console.motion;
                 return self.state.effects.extend(self.attention.watch_usage(&self.state));
             }
             Msg::Focus(is_here) => {
@@ -146,7 +146,7 @@ impl App {
     /// Updates the current time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.state.clock.now = now;
-        if self.state.setup.ui.title && self.attention.title.is_none() {
+        if self.state.setup.ui.console.title && self.attention.title.is_none() {
             self.ring();
         }
         self.state.toasts.tick(now);
@@ -155,7 +155,7 @@ impl App {
             self.state.is_dirty = true;
         }
         // With motion off, a message stays until the next key.
-        self.state.is_dirty |= self.state.setup.ui.motion && self.state.toasts.expire(now);
+        self.state.is_dirty |= self.state.setup.ui.console.motion && self.state.toasts.expire(now);
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) {
@@ -163,7 +163,8 @@ impl App {
         let new = &self.state.view.snapshot;
         // Counters change every second but are shown in one view only. With motion off, they are redrawn only
         // when a task's state changes.
-        let (counts, moves) = (self.state.focus.screen == Screen::Metrics, self.state.setup.ui.motion);
+        let (counts, moves) =
+            (self.state.focus.screen == Screen::Metrics, self.state.setup.ui.console.motion);
         let states = |snapshot: &Snapshot| -> Vec<_> {
             snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()
         };
@@ -332,8 +333,8 @@ impl App {
             return;
         }
         let changes = preferences.changes(&self.state.setup.theme_set, &self.state.setup.ui);
-        let mouse = preferences.ui.mouse;
-        let mouse_changed = mouse != self.state.setup.ui.mouse;
+        let mouse = preferences.ui.console.mouse;
+        let mouse_changed = mouse != self.state.setup.ui.console.mouse;
         self.apply_preferences(preferences);
         self.ring();
         if !changes.is_empty() {

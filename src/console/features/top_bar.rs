@@ -69,7 +69,7 @@ pub(in crate::console) fn right(
         let head = &painter.state.view.snapshot.record.head;
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
-    if painter.state.setup.ui.clock && !painter.is_still() {
+    if painter.state.setup.ui.console.clock && !painter.is_still() {
         let clock = painter
             .state
             .clock

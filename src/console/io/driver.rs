@@ -298,14 +298,14 @@ impl Driver {
                 Effect::GoToAgent { label, pid, tasks } => self.effects.go_to_agent(label, pid, tasks),
                 Effect::OpenPlace(running) => self.open_place(running),
                 Effect::Ring(text) => {
-                    if self.app.state.setup.ui.bell {
+                    if self.app.state.setup.ui.console.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(ConsoleError::Terminal)?;
                     }
                 }
                 Effect::ReadWatched { task, from } => self.effects.read_watched(task, from),
                 Effect::KeepCommand(cmd) => self.keep_command(&cmd),
                 Effect::Title(title) => self.title(title.as_deref())?,
-                Effect::Notify(news) => self.effects.notify(&self.app.state.setup.ui.notify, news),
+                Effect::Notify(news) => self.effects.notify(&self.app.state.setup.ui.console.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),
                 Effect::Show(shown) => {
                     self.operator.show(shown);

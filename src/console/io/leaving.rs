@@ -62,7 +62,7 @@ impl Driver {
 
     /// Returns how the loop ends when the terminal is gone.
     pub(super) fn hangup_end(&self) -> LoopEnd {
-        let goes_on = self.source.options.outlives_terminal(self.app.state.setup.ui.on_hangup);
+        let goes_on = self.source.options.outlives_terminal(self.app.state.setup.ui.console.on_hangup);
         if goes_on && !self.app.state.is_leaving { LoopEnd::Detached } else { LoopEnd::Gone }
     }
 

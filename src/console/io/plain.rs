@@ -86,7 +86,7 @@ pub(in crate::console) async fn run(
         can_detach: options.can_detach,
         recording: operator.recording().map(str::to_owned),
         is_person: stdin::is_person(),
-        watch: preferences.ui.watch.clone(),
+        watch: preferences.ui.console.watch.clone(),
     };
     let (lines, reading_lines) = stdin::lines(clock.clone()).map_err(ConsoleError::Terminal)?;
     let mut snapshots = operator.snapshot();
@@ -107,7 +107,7 @@ pub(in crate::console) async fn run(
         left_out: 0,
         give_up: None,
         options: options.clone(),
-        on_hangup: preferences.ui.on_hangup,
+        on_hangup: preferences.ui.console.on_hangup,
         stop: PendingStop::new(options.stop_requests()),
         next_runtime: JoinSet::new(),
         fate: None,

@@ -113,7 +113,7 @@ impl Driver {
 
     /// Returns how to use the mouse when it is captured: fully, unless the settings say wheel only.
     pub(in crate::console) fn mouse(&self, is_ours: bool) -> Mouse {
-        match self.app.state.setup.ui.mouse {
+        match self.app.state.setup.ui.console.mouse {
             _ if !is_ours => Mouse::Off,
             Mouse::Wheel => Mouse::Wheel,
             Mouse::Full | Mouse::Off => Mouse::Full,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::keys::keymap::Keymap;
 use crate::config::{
     ColorSetting, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, LoadedSettings, Mouse,
-    OnAgentEnd, OnHangup, Settings, Source, WatchRule, read_own,
+    OnAgentEnd, Settings, Source, read_own,
 };
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
@@ -86,32 +86,16 @@ pub struct ThemeSet {
 }
 
 /// Settings for the behaviour of the console.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct UiSettings {
     /// The colour level of everything sent to the terminal, including the output of tasks.
     pub level: Level,
-    /// What the mouse does.
-    pub mouse: Mouse,
-    /// Whether anything may move by itself.
-    pub motion: bool,
-    /// Whether the bar shows the time.
-    pub clock: bool,
-    /// Whether the bell rings when something needs the user.
-    pub bell: bool,
-    /// The program to run then.
-    pub notify: Vec<String>,
-    /// What else it rings for.
-    pub watch: Vec<WatchRule>,
-    /// Whether to set the title of the terminal's window.
-    pub title: bool,
-    /// What happens to tasks in this process when the terminal goes away.
-    pub on_hangup: OnHangup,
-    /// What is done about the tasks of an agent that has gone.
+    /// The user's settings, as far as the flags and the terminal allow them.
+    pub console: ConsoleSettings,
+    /// Action on the tasks of an agent that has gone.
     pub on_agent_end: OnAgentEnd,
-    /// Whether hints for newcomers are shown.
-    pub hints: bool,
-    /// The key preset, and the user's own keymap file.
-    pub keys: (String, Option<Source>),
+    /// The user's own keymap file.
+    pub keymap: Option<Source>,
 }
 
 impl Default for ThemeSet {
@@ -148,12 +132,9 @@ impl ThemeSet {
 
 impl Default for UiSettings {
     fn default() -> Self {
-        let ConsoleSettings { mouse, motion, clock, bell, notify, watch, on_hangup, keys, .. } =
-            ConsoleSettings::default();
-        let on_agent_end = OnAgentEnd::default();
         // Without settings there is nowhere to remember that a hint was understood, and perhaps no window.
-        let (level, title, hints, keys) = (Level::True, false, false, (keys, None));
-        Self { level, mouse, motion, clock, bell, notify, watch, title, on_hangup, on_agent_end, hints, keys }
+        let console = ConsoleSettings { title: false, hints: false, ..ConsoleSettings::default() };
+        Self { level: Level::True, console, on_agent_end: OnAgentEnd::default(), keymap: None }
     }
 }
 
@@ -213,26 +194,22 @@ impl Preferences {
         let theme_set = theme_set(config, (&settings, &theme), flags, capabilities, &mut faults);
         keymap.spell_out(theme_set.ascii);
         let asked = Level::of_setting(flags.color.unwrap_or(settings.color));
-        let ui = UiSettings {
-            level: asked.unwrap_or(capabilities.level.max(Level::Sixteen)),
+        let console = ConsoleSettings {
             mouse: flags.mouse.unwrap_or(settings.mouse),
             motion: settings.motion && !flags.no_motion && !flags.accessible,
             clock: settings.clock && !flags.no_clock,
-            bell: settings.bell,
-            notify: settings.notify,
-            watch: settings.watch,
             title: settings.title && capabilities.answers,
-            on_hangup: settings.on_hangup,
-            on_agent_end: services.on_agent_end,
-            hints: settings.hints,
-            keys: (settings.keys, keys),
+            ..settings
         };
+        let level = asked.unwrap_or(capabilities.level.max(Level::Sixteen));
+        let ui = UiSettings { level, console, on_agent_end: services.on_agent_end, keymap: keys };
         (Self { theme: theme_set.theme(&theme_set.active), keymap, theme_set, ui }, faults)
     }
 
     /// Describes what has changed from the previous settings.
     pub fn changes(&self, theme_set: &ThemeSet, ui: &UiSettings) -> Vec<String> {
         let on = |on: bool| if on { "on" } else { "off" };
+        let (new, old) = (&self.ui.console, &ui.console);
         let mut changes = Vec::new();
         let mut say = |differs: bool, what: String| {
             if differs {
@@ -240,19 +217,20 @@ impl Preferences {
             }
         };
         say(self.theme_set != *theme_set, format!("theme {}", self.theme_set.active));
-        say(self.ui.keys != ui.keys, format!("keys {}", self.ui.keys.0));
-        say(self.ui.mouse != ui.mouse, format!("mouse {:?}", self.ui.mouse).to_lowercase());
-        say(self.ui.motion != ui.motion, format!("motion {}", on(self.ui.motion)));
-        say(self.ui.clock != ui.clock, format!("clock {}", on(self.ui.clock)));
+        let keys = (&new.keys, &self.ui.keymap) != (&old.keys, &ui.keymap);
+        say(keys, format!("keys {}", new.keys));
+        say(new.mouse != old.mouse, format!("mouse {:?}", new.mouse).to_lowercase());
+        say(new.motion != old.motion, format!("motion {}", on(new.motion)));
+        say(new.clock != old.clock, format!("clock {}", on(new.clock)));
         say(self.ui.level != ui.level, format!("colours {:?}", self.ui.level).to_lowercase());
-        say(self.ui.bell != ui.bell, format!("bell {}", on(self.ui.bell)));
-        say(self.ui.notify != ui.notify, "notify".to_owned());
-        say(self.ui.watch != ui.watch, "watch rules".to_owned());
-        say(self.ui.title != ui.title, format!("title {}", on(self.ui.title)));
-        say(self.ui.on_hangup != ui.on_hangup, format!("on_hangup {:?}", self.ui.on_hangup).to_lowercase());
+        say(new.bell != old.bell, format!("bell {}", on(new.bell)));
+        say(new.notify != old.notify, "notify".to_owned());
+        say(new.watch != old.watch, "watch rules".to_owned());
+        say(new.title != old.title, format!("title {}", on(new.title)));
+        say(new.on_hangup != old.on_hangup, format!("on_hangup {:?}", new.on_hangup).to_lowercase());
         let agent_end = format!("on_agent_end {:?}", self.ui.on_agent_end).to_lowercase();
         say(self.ui.on_agent_end != ui.on_agent_end, agent_end);
-        say(self.ui.hints != ui.hints, format!("hints {}", on(self.ui.hints)));
+        say(new.hints != old.hints, format!("hints {}", on(new.hints)));
         changes
     }
 }
@@ -345,8 +323,8 @@ mod tests {
     fn a_flag_wins_over_a_setting_and_a_setting_over_the_terminal() {
         let file = [(FILE, "[console]\ntheme = \"dark\"\nmouse = \"off\"\nclock = false\ncolor = \"256\"\n")];
         let (looks, faults) = read(&file, &UiFlags::default(), &Capabilities::default());
-        assert_eq!((looks.theme_set.active.as_str(), looks.ui.mouse), ("dark", Mouse::Off));
-        assert_eq!((looks.ui.level, looks.ui.clock, faults.len()), (Level::Many, false, 0));
+        assert_eq!((looks.theme_set.active.as_str(), looks.ui.console.mouse), ("dark", Mouse::Off));
+        assert_eq!((looks.ui.level, looks.ui.console.clock, faults.len()), (Level::Many, false, 0));
         let flags = UiFlags {
             theme: Some("mono".into()),
             mouse: Some(Mouse::Full),
@@ -354,7 +332,7 @@ mod tests {
             ..UiFlags::default()
         };
         let (looks, _) = read(&file, &flags, &Capabilities::default());
-        assert_eq!((looks.theme_set.active.as_str(), looks.ui.mouse), ("mono", Mouse::Full));
+        assert_eq!((looks.theme_set.active.as_str(), looks.ui.console.mouse), ("mono", Mouse::Full));
         assert!(looks.theme_set.ascii);
     }
 
@@ -405,7 +383,7 @@ mod tests {
             (KEYS_FILE, "[tasks]\nstop = [\"x\"]\n"),
         ];
         let (looks, faults) = read(&files, &UiFlags::default(), &Capabilities::default());
-        assert!(!looks.ui.clock);
+        assert!(!looks.ui.console.clock);
         assert_eq!(looks.theme_set.active, "default");
         assert!(
             faults[0].starts_with("keys.toml:2: tasks.stop: `x` already means tasks.signal"),

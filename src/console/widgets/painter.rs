@@ -319,7 +319,7 @@ impl Painter<'_> {
     /// Tells whether motion is off: nothing may change on screen by itself, and times of day replace running
     /// ages.
     pub(crate) fn is_still(&self) -> bool {
-        !self.state.setup.ui.motion
+        !self.state.setup.ui.console.motion
     }
 
     /// Returns the time since a moment, and schedules a redraw for when it changes; with motion off, returns

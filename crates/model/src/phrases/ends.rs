@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::{CeilingHit, CeilingKind, StopSignal, TaskEnd, TaskFact, TaskStatus, TaskView};
+use crate::{CeilingHit, StopSignal, TaskEnd, TaskFact, TaskStatus, TaskView};
 use pilothouse_envelope::units::{exact, millis};
 use pilothouse_envelope::{Actor, ErrorKind, one_line};
 
@@ -35,17 +35,6 @@ pub fn denial_phrase(note: &str) -> String {
 /// Says how many processes of a task could not be ended.
 pub fn unended_word(count: usize) -> String {
     format!("{count} not ended")
-}
-
-impl CeilingKind {
-    /// Says that it ended a task.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::MemoryLimit => "over memory",
-            Self::SystemOom => "system oom",
-            Self::ProcessLimit => "fork limit",
-        }
-    }
 }
 
 impl TaskEnd {

@@ -2,11 +2,14 @@
 //! row; as a clause, which follows the task's name; as a sentence, which stands alone. Names of actors are those of the
 //! record. Pure.
 
+mod ceilings;
 mod ends;
 mod needs;
 mod ports;
 mod states;
 mod tool_errors;
+mod waits;
 
 pub use ends::{denial_phrase, exit_clause, exit_word, unended_word};
 pub use tool_errors::{question_not_found, task_not_found, unusable, unusable_field};
+pub use waits::hold_sentence;

@@ -1,6 +1,16 @@
-//! Who holds a port that a task could not have.
+//! Where a task listens, and who holds a port that a task could not have.
 
-use crate::{PortHolder, TakenPort};
+use pilothouse_envelope::units::millis;
+
+use crate::{Listener, PortHolder, TakenPort};
+
+impl Listener {
+    /// Says since when: `127.0.0.1:5173 after 1.2 s`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        format!("{} after {}", self.at, millis(self.after_ms))
+    }
+}
 
 impl TakenPort {
     /// Says who holds it, a holder in the words of `holder`. Who holds a port that no task of this runtime holds may be

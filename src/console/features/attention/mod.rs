@@ -92,7 +92,7 @@ impl Attention {
         let mut effects = self.watch(state);
         let items = self.items(state);
         effects.extend(self.bell.ring(&items, state.outer.is_elsewhere, state.clock.now));
-        let title = state.setup.ui.title.then(|| window_title(state, items.len()));
+        let title = state.setup.ui.console.title.then(|| window_title(state, items.len()));
         if title != self.title {
             effects.push(Effect::Title(title.clone()));
             self.title = title;
@@ -152,7 +152,11 @@ impl Attention {
 }
 
 fn watch_input(state: &State) -> WatchInput<'_> {
-    WatchInput { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.clock.now }
+    WatchInput {
+        rules: &state.setup.ui.console.watch,
+        tasks: &state.view.snapshot.tasks,
+        now: state.clock.now,
+    }
 }
 
 fn sort(items: &mut [AttentionItem]) {

@@ -150,7 +150,7 @@ pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let is_over = state.clock.now.duration_since(state.clock.opened) >= HINTED;
     // While something is typed, these keys are text.
     let is_typing = !matches!(state.focus.mode, Mode::Observe);
-    if !state.setup.ui.hints || state.setup.recording.is_some() || is_over || is_typing {
+    if !state.setup.ui.console.hints || state.setup.recording.is_some() || is_over || is_typing {
         return Vec::new();
     }
     let next = HINTS.iter().filter(|(action, _)| !state.memory.learnt.contains(action.name()));

@@ -59,7 +59,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, facts: &St
     }
     x = painter.row_from(area, (x, 0), &[piece("  ", Role::Text)]);
     let mut flag = flag(painter);
-    if !state.outer.has_mouse && state.setup.ui.mouse != Mouse::Off {
+    if !state.outer.has_mouse && state.setup.ui.console.mouse != Mouse::Off {
         flag.insert(0, piece("MOUSE OFF  ", Role::Strong));
     }
     let flag_from = area.width.saturating_sub(columns(&flag) + 1);
@@ -216,7 +216,7 @@ fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
         let new = match new {
             0 => String::new(),
             // A running count would be motion too.
-            _ if !state.setup.ui.motion => " new below".to_owned(),
+            _ if !state.setup.ui.console.motion => " new below".to_owned(),
             new => format!(" +{} new", text::count(new)),
         };
         let new = piece(format!("{new}  "), Role::Text);
