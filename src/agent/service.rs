@@ -396,3 +396,15 @@ impl ServerHandler for AgentService {
 fn withdrawal() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::model::phrases::stop_clause;
+
+    #[test]
+    fn the_instructions_quote_the_words_of_a_stop() {
+        assert!(INSTRUCTIONS.contains(&format!("`{}`", stop_clause(&Actor::Operator))));
+    }
+}

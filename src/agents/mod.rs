@@ -208,6 +208,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_agent_that_is_started_by_name_is_recognised_by_it() {
+        for (agent, _) in AgentProgram::routed_programs() {
+            assert_eq!(
+                agent.profile().programs.first().copied().and_then(AgentProgram::routed_as),
+                Some(agent)
+            );
+        }
+    }
+
+    #[test]
     fn the_sentence_about_a_client_tells_the_limits_of_its_receipts() {
         let about = AgentProgram::client("opencode").map(McpClient::about).unwrap_or_default();
         assert_eq!(

@@ -10,12 +10,10 @@ use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::model;
-use crate::model::millis_between;
-use crate::model::phrases::exit_word;
-use crate::model::phrases::hold_sentence;
+use crate::model::phrases::{exit_word, hold_sentence};
 use crate::model::{
-    CeilingHit, HoldReason, InputEvidence, InputNeed, TaskFact, TaskStatus, TaskView, UnendedProcesses,
+    self, CeilingHit, HoldReason, InputEvidence, InputNeed, TaskFact, TaskStatus, TaskView, UnendedProcesses,
+    millis_between,
 };
 
 /// The maximum length of a failure reason inside a sentence, in characters.
@@ -246,7 +244,7 @@ impl WaitingNote {
         waiting.map(|waiting| Self {
             // Only a person can answer there.
             kind: match &waiting.program {
-                Some(_) if waiting.kind != InputNeed::Stopped => OPERATOR.to_owned(),
+                Some(_) if waiting.kind.is_input() => OPERATOR.to_owned(),
                 _ => <&str>::from(waiting.kind).to_owned(),
             },
             evidence: <&str>::from(waiting.evidence).to_owned(),

@@ -7,6 +7,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The sentence where no cost was found, and how one begins of what could not be computed.
+const NO_COST: &str = "no cost computed";
+const NOT_KNOWN: &str = "not known: ";
+
 /// The class of a command's consequence, as rules and JSON name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -120,9 +124,15 @@ impl Consequence {
     /// Returns its sentences, not safe to print as they are. There is always at least one.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let unknown = self.unknown.iter().map(|what| format!("not known: {what}"));
+        let unknown = self.unknown.iter().map(|what| format!("{NOT_KNOWN}{what}"));
         let all: Vec<String> = self.facts.iter().map(|fact| fact.text.clone()).chain(unknown).collect();
-        if all.is_empty() { vec!["no cost computed".to_owned()] } else { all }
+        if all.is_empty() { vec![NO_COST.to_owned()] } else { all }
+    }
+
+    /// Tells whether one of its sentences says a cost, rather than that there is none or that it is not known.
+    #[must_use]
+    pub fn is_cost(sentence: &str) -> bool {
+        sentence != NO_COST && !sentence.starts_with(NOT_KNOWN)
     }
 }
 

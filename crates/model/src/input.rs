@@ -63,13 +63,20 @@ pub struct InputWait {
     pub program: Option<String>,
 }
 
+impl InputNeed {
+    /// Tells whether input would satisfy it.
+    pub fn is_input(self) -> bool {
+        self != Self::Stopped
+    }
+}
+
 impl InputWait {
     /// Tells whether the task certainly waits for input. On a terminal beside a command's streams nothing else would
     /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
     /// be an editor, a pager or a shell at its prompt.
     pub fn is_certain(&self) -> bool {
         !self.evidence.is_weak()
-            && self.kind != InputNeed::Stopped
+            && self.kind.is_input()
             && (self.kind != InputNeed::Key || self.program.is_some())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::envelope::TaskId;
+use crate::envelope::{ErrorKind, TaskId};
 use crate::model::{AgentView, HeldCall, InputWait, Question, Snapshot, TaskStatus, TaskView};
 
 /// An item in a snapshot that waits, with its data.
@@ -45,7 +45,8 @@ fn task_waits<'a>(task: &'a TaskView, typing: Option<&TaskId>) -> Option<(Timest
         return Some((waiting.since, WaitingItem::Input(task, waiting)));
     }
     if let Some(ended) = &task.ended {
-        let is_over_limit = ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded");
+        let is_over_limit =
+            ended.error.as_ref().is_some_and(|(kind, _)| kind == ErrorKind::OutputLimitExceeded.as_str());
         return match ended.survivors.len() {
             0 => is_over_limit.then_some((ended.at, WaitingItem::Capped(task))),
             survivors => Some((task.updated_at, WaitingItem::Orphans(task, survivors))),

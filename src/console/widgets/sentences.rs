@@ -1,5 +1,6 @@
 //! What a command would cost, in sentences, as cards show it. Pure.
 
+use crate::consequence::Consequence;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::CardLine;
@@ -40,7 +41,6 @@ pub(in crate::console) fn change_lines(cost: &CallCost) -> Vec<CardLine> {
 }
 
 fn sentence_piece(sentence: &str) -> StyledPiece {
-    let is_cost = sentence != "no cost computed" && !sentence.starts_with("not known: ");
-    let role = if is_cost { Role::Waiting } else { Role::Faint };
+    let role = if Consequence::is_cost(sentence) { Role::Waiting } else { Role::Faint };
     piece(visible::one_line(sentence), role)
 }

@@ -355,7 +355,7 @@ impl LedgerKeeper {
         match open.changes(base, end, shared).await {
             Ok((found, changes)) => {
                 if !found.is_empty() {
-                    let file = base.undo_file(end, &found, &together);
+                    let file = base.undo_record(end, &found, &together);
                     let (folder, of) = (open.git().folder().to_owned(), members.clone());
                     let write = move || of.iter().try_for_each(|member| file.write(&folder, member));
                     if let Ok(Err(error)) = tokio::task::spawn_blocking(write).await {

@@ -7,7 +7,7 @@ mod open_ledger;
 mod request;
 mod still_tree;
 mod tree_base;
-mod undo_file;
+mod undo_record;
 mod watched_tree;
 
 use std::path::PathBuf;

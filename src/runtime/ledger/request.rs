@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout};
 
 use super::LedgerNews;
 use super::keeper::{LedgerKeeper, LedgerState};
-use super::undo_file::UndoFile;
+use super::undo_record::UndoRecord;
 use crate::envelope::{Actor, TaskId};
 use crate::files::{HeldFolder, sync_file_system};
 use crate::ledger::{UndoFacts, UndoFailure, plan, report};
@@ -116,10 +116,10 @@ impl LedgerKeeper {
 
 /// Reads what an undo of a command needs, and which others go with it. The error says why there can be none.
 async fn read_undo(task: TaskId, folder: PathBuf) -> Result<(UndoFacts, Vec<TaskId>), String> {
-    let read = tokio::task::spawn_blocking(move || UndoFile::read(&folder, &task)).await;
+    let read = tokio::task::spawn_blocking(move || UndoRecord::read(&folder, &task)).await;
     match read.map_err(|error| error.to_string())? {
-        Ok(UndoFile::Possible { facts, together }) => Ok((facts, together)),
-        Ok(UndoFile::Impossible(why)) => Err(why),
+        Ok(UndoRecord::Possible { facts, together }) => Ok((facts, together)),
+        Ok(UndoRecord::Impossible(why)) => Err(why),
         Err(_) => Err("nothing that it changed is on record".to_owned()),
     }
 }

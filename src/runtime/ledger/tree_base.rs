@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::undo_file::UndoFile;
+use super::undo_record::UndoRecord;
 use crate::envelope::TaskId;
 use crate::ledger::{Found, TreeSnapshot, UndoFacts};
 
@@ -32,13 +32,13 @@ pub(super) struct TreeEnd {
 
 impl TreeBase {
     /// Returns what an undo needs, or why there can be none.
-    pub(super) fn undo_file(&self, end: &TreeEnd, found: &Found, together: &[TaskId]) -> UndoFile {
+    pub(super) fn undo_record(&self, end: &TreeEnd, found: &Found, together: &[TaskId]) -> UndoRecord {
         match &self.quiet_at {
-            Ok(began) => UndoFile::Possible {
+            Ok(began) => UndoRecord::Possible {
                 facts: UndoFacts::of(*began, found, &self.snapshot, &end.snapshot),
                 together: together.to_vec(),
             },
-            Err(why) => UndoFile::Impossible(why.clone()),
+            Err(why) => UndoRecord::Impossible(why.clone()),
         }
     }
 

@@ -7,7 +7,7 @@ use super::task::SupervisedTask;
 use crate::clock::{Moment, millis};
 use crate::envelope::Actor;
 use crate::model::listening::MOST_LISTENERS;
-use crate::model::{InputNeed, InputWait, ListenAddress, Listener, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{InputWait, ListenAddress, Listener, TaskFact, TaskStatus, TaskUpdate};
 
 impl SupervisedTask {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<SupervisorAction> {
@@ -37,7 +37,7 @@ impl SupervisedTask {
         let known = self.waiting.as_ref().map(|waiting| waiting.kind);
         match waiting.filter(|_| self.status == TaskStatus::Running) {
             Some(waiting) if known != Some(waiting.kind) => {
-                let asks = waiting.kind != InputNeed::Stopped;
+                let asks = waiting.kind.is_input();
                 let mut actions = vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
                 if self.side_terminal && asks {
                     self.ask_within = within;
@@ -84,7 +84,7 @@ impl SupervisedTask {
     /// Handles a question that was not answered in time.
     pub(super) fn give_up_asking(&mut self) -> Vec<SupervisorAction> {
         // What is stopped reads nothing.
-        if self.waiting.as_ref().is_none_or(|waiting| waiting.kind == InputNeed::Stopped) {
+        if !self.waiting.as_ref().is_some_and(|waiting| waiting.kind.is_input()) {
             return Vec::new();
         }
         self.is_unattended = true;

@@ -24,6 +24,11 @@ pub fn exit_clause(status: Option<impl fmt::Display>, signal: Option<&str>) -> S
     }
 }
 
+/// Says who stopped a task.
+pub fn stop_clause(by: &Actor) -> String {
+    format!("stopped by {by}")
+}
+
 /// Says that the operator denied a command, and in which words.
 pub fn denial_phrase(note: &str) -> String {
     match note.trim() {
@@ -154,7 +159,7 @@ impl TaskView {
             (TaskStatus::Cancelling | TaskStatus::Cancelled, by) => {
                 let before = if self.never_ran() { " before it ran" } else { "" };
                 let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-                Some(format!("stopped by {by}{before}{why}"))
+                Some(format!("{}{before}{why}", stop_clause(by)))
             }
             _ => None,
         }

@@ -10,6 +10,6 @@ mod states;
 mod tool_errors;
 mod waits;
 
-pub use ends::{denial_phrase, exit_clause, exit_word, unended_word};
+pub use ends::{denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
 pub use tool_errors::{question_not_found, task_not_found, unusable, unusable_field};
 pub use waits::hold_sentence;

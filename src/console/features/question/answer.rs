@@ -105,8 +105,7 @@ impl QuestionDialog {
             return Some(FeatureReply::Say("that key came too early: read, then press it again".to_owned()));
         }
         self.is_sent = true;
-        let answer = Act::Answer { cost: self.cost(), given };
-        Some(FeatureReply::Do(Effect::Ask(answer.on(Subject::Question(self.question.id.clone())))))
+        Some(FeatureReply::Do(self.answer(given)))
     }
 
     /// Takes the current state of its question; tells whether the dialog looks different. A dialog whose question was

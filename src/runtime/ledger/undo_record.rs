@@ -16,14 +16,14 @@ const MOST_BYTES: u64 = 32 << 20;
 /// What is known of a command that has ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum UndoFile {
+pub(super) enum UndoRecord {
     /// It can be undone, if its files are still what it left; together with these commands.
     Possible { facts: UndoFacts, together: Vec<TaskId> },
     /// It cannot, for this reason.
     Impossible(String),
 }
 
-impl UndoFile {
+impl UndoRecord {
     fn path(folder: &Path, task: &TaskId) -> PathBuf {
         folder.join(format!("{task}.json"))
     }
