@@ -1,6 +1,6 @@
 //! Idempotency keys: a repeated request gets the first answer again, and nothing is executed twice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
 
-/// Bytes of receipts and envelopes kept in memory; beyond that, only an answer's sequence number is kept.
-const KEPT_BYTES: usize = 64 << 20;
+/// Bytes of answers kept in memory; of older ones, only the sequence number is kept.
+const KEPT_BYTES: usize = 4 << 20;
 /// The maximum length of a key, in bytes.
 const KEY_BYTES: usize = 256;
 
@@ -26,6 +26,8 @@ pub struct IdempotencyKeys {
 #[derive(Debug, Default)]
 struct KeyEntries {
     entries: HashMap<String, FirstUse>,
+    /// Those whose answers are in memory, oldest first, with the sizes of the answers.
+    answered: VecDeque<(FirstUse, usize)>,
     bytes: usize,
 }
 
@@ -39,23 +41,40 @@ struct FirstRequest {
     answer: CallAnswer,
 }
 
+impl FirstRequest {
+    /// Replaces the answer by a note that it is on record.
+    fn forget(&mut self) {
+        let note =
+            json!({ "call": self.answer.seq, "answer": "no longer in memory; it is in the recording" });
+        let summary = "done before; the first answer is in the recording";
+        self.answer.envelope = Envelope::success(self.answer.envelope.tool_name(), summary, &note);
+        self.answer.receipt = SafeText::lines(summary);
+    }
+}
+
 impl IdempotencyKeys {
     fn first_use(&self, key: &str) -> FirstUse {
         self.lock().entries.entry(key.to_owned()).or_default().clone()
     }
 
-    /// Returns the answer to store: once the memory limit is reached, only its sequence number.
-    fn stored_answer(&self, answer: &CallAnswer) -> CallAnswer {
+    /// Notes that a key has an answer. Beyond `most` bytes of answers, the oldest ones are replaced by a note that names
+    /// their calls.
+    fn note_answer(&self, first_use: &FirstUse, answer: &CallAnswer, most: usize) {
         let size = answer.receipt.len() * 3;
         let mut entries = self.lock();
-        if entries.bytes + size <= KEPT_BYTES {
-            entries.bytes += size;
-            return answer.clone();
+        entries.bytes += size;
+        entries.answered.push_back((first_use.clone(), size));
+        while entries.bytes > most
+            && let Some((oldest, size)) = entries.answered.pop_front()
+        {
+            entries.bytes -= size;
+            // Whoever has it at this moment repeats the answer.
+            if let Ok(mut oldest) = oldest.try_lock()
+                && let Some(oldest) = &mut *oldest
+            {
+                oldest.forget();
+            }
         }
-        let note = json!({ "call": answer.seq, "answer": "no longer in memory; it is in the recording" });
-        let summary = "done before; the first answer is in the recording";
-        let envelope = Envelope::success(answer.envelope.tool_name(), summary, &note);
-        CallAnswer { receipt: SafeText::lines(summary), envelope, ..answer.clone() }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, KeyEntries> {
@@ -98,8 +117,8 @@ pub async fn call_once(
             let answer = call_until(runtime, caller, tool, input.clone(), cut).await;
             let is_success = !answer.envelope.is_error() && !answer.is_unbegun;
             if is_success || runtime.has_begun(answer.seq) {
-                let answer = idempotency.stored_answer(&answer);
-                *first = Some(FirstRequest { tool: tool.to_owned(), input, answer });
+                idempotency.note_answer(&first_use, &answer, KEPT_BYTES);
+                *first = Some(FirstRequest { tool: tool.to_owned(), input, answer: answer.clone() });
             }
             answer
         }
@@ -121,4 +140,30 @@ fn unbegun(tool: &str, reason: CutReason) -> CallAnswer {
     let summary = "ended before it began";
     let (envelope, receipt) = (Envelope::success(tool, summary, &Value::Null), SafeText::lines(summary));
     CallAnswer { seq: 0, envelope, receipt, repeated: false, cut: Some(reason), is_unbegun: true, task: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_answers_stay_in_memory_and_every_key_is_remembered() {
+        let keys = IdempotencyKeys::default();
+        let answer = |seq| CallAnswer {
+            seq,
+            ..refusal_answer("ExecCommand", ErrorKind::InternalError, "x".repeat(1_000), "")
+        };
+        for seq in 0..10 {
+            let (first_use, answer) = (keys.first_use(&seq.to_string()), answer(seq));
+            let (tool, input) = ("ExecCommand".to_owned(), json!({}));
+            keys.note_answer(&first_use, &answer, 3 * 3 * answer.receipt.len());
+            *first_use.try_lock().expect("free") = Some(FirstRequest { tool, input, answer });
+        }
+        for seq in 0..10 {
+            let first_use = keys.first_use(&seq.to_string());
+            let first = first_use.try_lock().expect("free");
+            let first = first.as_ref().expect("it is remembered");
+            assert_eq!((first.answer.seq, first.answer.receipt.len() > 1_000), (seq, seq >= 7));
+        }
+    }
 }
