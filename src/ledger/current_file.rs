@@ -110,9 +110,27 @@ pub(super) fn blob_id(bytes: u64, mut held: impl Read) -> io::Result<String> {
     }
 }
 
+/// How often those who have a file open are looked for, each time in all processes.
+const LOOKS: usize = 5;
+
 /// Says of those of the files that a process has open for writing, or mapped for it, which process that is. Where the kernel
 /// gives no leases, processes of other users and of other machines are not seen.
 pub(super) fn find_writers<'a>(
+    top: &HeldFolder,
+    paths: impl Iterator<Item = &'a Path>,
+) -> io::Result<BTreeMap<PathBuf, String>> {
+    let mut found = current_writers(top, paths)?;
+    // A process that is being started has every file of its parent until it executes its program.
+    for _ in 1..LOOKS {
+        if found.is_empty() {
+            break;
+        }
+        found = current_writers(top, found.keys().map(PathBuf::as_path))?;
+    }
+    Ok(found)
+}
+
+fn current_writers<'a>(
     top: &HeldFolder,
     paths: impl Iterator<Item = &'a Path>,
 ) -> io::Result<BTreeMap<PathBuf, String>> {

@@ -20,7 +20,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tests that start the program", 445),
     ("tokens in agent", 52_138),
     ("tokens in agents", 20_318),
-    ("tokens in all", 1_238_272),
+    ("tokens in all", 1_238_485),
     ("tokens in bin", 36),
     ("tokens in cli", 47_991),
     ("tokens in clock", 295),
@@ -32,7 +32,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in files", 4_207),
     ("tokens in fuzz", 39),
     ("tokens in journal", 20_185),
-    ("tokens in ledger", 28_854),
+    ("tokens in ledger", 28_960),
     ("tokens in lib", 107),
     ("tokens in link", 62_674),
     ("tokens in main", 36),
@@ -42,10 +42,10 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in prose", 122_440),
     ("tokens in runtime", 150_983),
     ("tokens in terminal", 58_295),
-    ("tokens in tools", 51_900),
+    ("tokens in tools", 52_007),
     ("types of a thousand that share their name", 12),
     ("ways to change what others read", 11),
-    ("words of documentation", 62_463),
+    ("words of documentation", 62_478),
 ];
 
 /// A function: its name, and the lines of its body.
