@@ -44,10 +44,9 @@ fn a_command_that_a_person_stops_ends_with_a_line_that_says_so_and_why() {
     tag.asleep();
     console.shows("t02");
     console.keys(b"k");
-    // A key acts on the task that the screen shows selected.
     console.shows("▸ t02");
-    console.keys(b"s");
-    console.shows("stop t02");
+    // A key acts on a task only once the console knows that the terminal shows it selected.
+    console.asks_until(b"s", "stop t02");
     console.keys(b"S");
     assert_eq!(stderr_of(child, &console), "pilothouse: the operator stopped this\n");
 }
