@@ -287,13 +287,17 @@ async fn a_look_reads_only_files_that_have_moved_and_no_ignored_ones() {
     let look = async |before: &TreeSnapshot, moved| {
         take(&ledger.git, Some(before), moved, &ledger.bounds(), by()).await.expect("a look")
     };
-    let second = look(&first, Some(moved)).await;
+    let second = look(&first, Some(moved.clone())).await;
     assert_eq!(names(&ledger.between(&first, &second).await), ["~.env", "+d/*", "+d/b c"]);
     assert_eq!(second.rights.unusual(Path::new("d/a")).map(|rights| rights.permissions), Some(0o600));
     assert!(!ledger.holds("ignored log\n").await && !ledger.holds("TOKEN=2\n").await);
     assert_eq!(second.unread.len(), 2, "what has not moved is known as before");
+    let earlier = moved;
     let moved = watch.take_moved().expect("known");
-    assert_eq!(moved.iter().map(|path| path.as_path()).collect::<Vec<_>>(), [Path::new("unseen")]);
+    // A process that another test starts has the files that are open here until it executes its program: that they are
+    // closed may be told twice.
+    let new: Vec<&Path> = moved.difference(&earlier).map(|path| path.as_path()).collect();
+    assert_eq!(new, [Path::new("unseen")]);
     let third = look(&second, Some(moved)).await;
     assert_eq!(names(&ledger.between(&second, &third).await), ["~unseen"]);
     fs::rename(ledger.path("d"), ledger.path("e")).expect("moved");
