@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn f59_a_request_before_the_opening_reads_how_to_open_in_the_words_of_its_era() {
+    fn f59_a_request_before_initialize_is_refused_with_how_to_open() {
         let of = |meta: Value| json!({"params": {"_meta": meta}}).as_object().cloned().expect("an object");
         let said = |method: &str, meta: Value, was_initialized: bool| {
             check_turn(method, &of(meta), was_initialized).map_err(|error| error.message.into_owned())

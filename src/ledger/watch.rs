@@ -40,11 +40,20 @@ impl TreeWatch {
     /// # Errors
     /// If the kernel gives no watch.
     pub fn over(top: &Path, ignored: &BTreeSet<PathBuf>) -> io::Result<Self> {
-        let inotify = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
-        let (folders, new, moved) = (HashMap::new(), BTreeSet::new(), Some(BTreeSet::new()));
-        let mut watch = Self { inotify, top: top.to_owned(), folders, new, is_partial: false, moved };
-        watch.add(PathBuf::new(), ignored);
+        let mut watch = Self::of(top)?;
+        let whole = watch.take_new();
+        watch.follow(whole, ignored);
         Ok(watch)
+    }
+
+    /// Creates a watch of a tree in which all folders are new.
+    ///
+    /// # Errors
+    /// If the kernel gives no watch.
+    pub fn of(top: &Path) -> io::Result<Self> {
+        let inotify = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
+        let (folders, new, moved) = (HashMap::new(), BTreeSet::from([PathBuf::new()]), Some(BTreeSet::new()));
+        Ok(Self { inotify, top: top.to_owned(), folders, new, is_partial: false, moved })
     }
 
     /// Returns the descriptor that can be read when something has moved.

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn f59_the_exit_of_a_carrier_is_its_reason_and_a_changed_key_comes_before_it() {
+    fn f59_the_reason_of_a_lost_link_is_a_changed_host_key_or_else_the_exit_of_the_carrier() {
         let said = "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\n  ssh-keygen -f \"/h\" -R \"box\"\n\
                     Host key verification failed.";
         let of = |code, said: &str| TransportError::of_exit(code, said.as_bytes(), said.to_owned());

@@ -11,7 +11,7 @@ use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
 
-/// Bytes of answers kept in memory; of older ones, only the sequence number is kept.
+/// Bytes of answers kept in memory, as estimated from their receipts; of older ones, only the sequence number is kept.
 const KEPT_BYTES: usize = 4 << 20;
 /// The maximum length of a key, in bytes.
 const KEY_BYTES: usize = 256;

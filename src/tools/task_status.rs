@@ -108,7 +108,7 @@ struct ChangesCount {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deleted: Option<u64>,
     /// Number of these that equal the commit to which git has moved since.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "task::is_zero")]
     by_git: u64,
     /// Tasks that ran at the same time and may have changed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,10 +122,6 @@ struct ChangesCount {
     /// Reason for possible omissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     incomplete: Option<String>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl ChangesCount {

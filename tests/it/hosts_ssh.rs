@@ -260,7 +260,7 @@ fn f59_a_changed_host_key_is_reported_without_advice_to_forget_the_old_one() {
 }
 
 #[test]
-fn f59_the_text_of_a_server_is_no_reason_and_what_was_printed_in_place_of_an_answer_is() {
+fn f59_text_that_a_server_prints_in_place_of_an_answer_is_the_reason_and_its_login_text_is_not() {
     let banner = Home::new();
     let file = banner.workspace().join("banner");
     fs::write(&file, "Authorised use only\n").expect("written");

@@ -94,6 +94,17 @@ impl CallRecord {
             stream: None,
         }
     }
+
+    /// Returns the text that an agent or a script typed into a task with this call, if the task accepted it; empty if
+    /// the input was named keys or hidden.
+    pub fn typed_text(&self) -> Option<String> {
+        let is_taken =
+            self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
+        let is_input = self.tool == "TaskInput" && self.actor != Actor::Operator && is_taken;
+        let given = |name: &str| self.input.get(name).filter(|value| !value.is_null());
+        let typed = given("input").or_else(|| given("keys")).filter(|_| is_input)?;
+        Some(typed.as_str().unwrap_or_default().to_owned())
+    }
 }
 
 /// Returns the input that distinguishes calls: the commands, what was typed, or the task.
@@ -105,17 +116,4 @@ fn input_text(input: &Value) -> Cow<'_, str> {
     }
     let text = |key: &&str| input.get(*key)?.as_str();
     ["cmd", "input", "task_id"].iter().find_map(text).unwrap_or_default().into()
-}
-
-impl CallRecord {
-    /// Returns the text that an agent or a script typed into a task with this call, if the task accepted it; empty if
-    /// the input was named keys or hidden.
-    pub fn typed_text(&self) -> Option<String> {
-        let is_taken =
-            self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
-        let is_input = self.tool == "TaskInput" && self.actor != Actor::Operator && is_taken;
-        let given = |name: &str| self.input.get(name).filter(|value| !value.is_null());
-        let typed = given("input").or_else(|| given("keys")).filter(|_| is_input)?;
-        Some(typed.as_str().unwrap_or_default().to_owned())
-    }
 }

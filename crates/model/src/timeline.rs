@@ -6,6 +6,6 @@ pub fn later_events<T>(events: &[T], earlier: u64, told: u64) -> &[T] {
     events.get(known..).unwrap_or_default()
 }
 
-pub fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -18,7 +18,7 @@ pub struct TreeChanges {
     /// Files that are no longer there.
     pub deleted: u64,
     /// Those of all these that are as in the commit to which git has moved meanwhile.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::timeline::is_zero")]
     pub by_git: u64,
     /// Commands that ran at the same time: whose a change is, nobody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,10 +32,6 @@ pub struct TreeChanges {
     /// Why the list may miss something, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl TreeChanges {

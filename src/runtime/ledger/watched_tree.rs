@@ -24,10 +24,13 @@ pub(super) struct WatchedTree {
 impl WatchedTree {
     /// Watches the tree, if the kernel lets us.
     pub(super) async fn over(git: &PrivateGit, bounds: &SnapshotBounds, by: Instant) -> Self {
-        let watch = watch_tree(git, bounds, by).await.map_err(|why| format!("files are not watched: {why}"));
+        let watch = TreeWatch::of(git.top()).map_err(|error| format!("files are not watched: {error}"));
         let descriptor = watch.as_ref().ok().map(TreeWatch::descriptor);
         let readiness = descriptor.and_then(|descriptor| process::watch(descriptor, Interest::READABLE).ok());
-        Self { watch, readiness }
+        let mut tree = Self { watch, readiness };
+        // All folders are new.
+        tree.follow(git, bounds, by).await;
+        tree
     }
 
     /// Tells whether anything has moved since the last snapshot was begun, or may have.
@@ -73,27 +76,17 @@ impl WatchedTree {
         if new.is_empty() {
             return moved;
         }
-        let lost = || Err("the look at new folders failed".to_owned());
+        let lost = || Err("files are not watched: new folders could not be looked at".to_owned());
         let mut watch = std::mem::replace(&mut self.watch, lost()).ok()?;
-        self.watch = match unwatched_paths(git, bounds, by).await {
-            Ok(ignored) => {
-                let follow = move || {
-                    watch.follow(new, &ignored);
-                    watch
-                };
-                tokio::task::spawn_blocking(follow).await.map_err(|error| error.to_string())
-            }
-            Err(_) => lost(),
-        };
+        if let Ok(ignored) = unwatched_paths(git, bounds, by).await {
+            let follow = move || {
+                watch.follow(new, &ignored);
+                watch
+            };
+            self.watch = tokio::task::spawn_blocking(follow).await.or_else(|_| lost());
+        }
         moved
     }
-}
-
-async fn watch_tree(git: &PrivateGit, bounds: &SnapshotBounds, by: Instant) -> Result<TreeWatch, String> {
-    let ignored = unwatched_paths(git, bounds, by).await.map_err(|error| error.to_string())?;
-    let top = git.top().to_owned();
-    let watch = tokio::task::spawn_blocking(move || TreeWatch::over(&top, &ignored)).await;
-    watch.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
 /// Lists the folders and files that git ignores, without what is in them, and the folder that is in no snapshot: the
