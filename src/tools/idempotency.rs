@@ -1,34 +1,25 @@
 //! Idempotency keys: a repeated request gets the first answer again, and nothing is executed twice.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::call::{CallAnswer, call_until};
 use super::early_end::{CutHandle, CutReason};
 use super::verb::Caller;
-use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
+use crate::envelope::{Envelope, ErrorKind, SafeText, TaskId, ToolError};
 use crate::runtime::Handle;
 
-/// Bytes of answers kept in memory, as estimated from their receipts; of older ones, only the sequence number is kept.
-const KEPT_BYTES: usize = 4 << 20;
 /// The maximum length of a key, in bytes.
 const KEY_BYTES: usize = 256;
 
-/// The keys used in one recording.
+/// The keys used in one recording. The recording holds their answers.
 #[derive(Debug, Default)]
 pub struct IdempotencyKeys {
     // A mutex is enough: it is held for one map operation per call.
-    entries: Mutex<KeyEntries>,
-}
-
-#[derive(Debug, Default)]
-struct KeyEntries {
-    entries: HashMap<String, FirstUse>,
-    /// Those whose answers are in memory, oldest first, with the sizes of the answers.
-    answered: VecDeque<(FirstUse, usize)>,
-    bytes: usize,
+    first_uses: Mutex<HashMap<String, FirstUse>>,
 }
 
 /// The first request of a key. The lock is held while it runs, so that a second request waits for it.
@@ -36,50 +27,41 @@ type FirstUse = Arc<tokio::sync::Mutex<Option<FirstRequest>>>;
 
 #[derive(Debug)]
 struct FirstRequest {
-    tool: String,
-    input: Value,
-    answer: CallAnswer,
+    /// Of the tool and its input.
+    digest: [u8; 32],
+    call: u64,
+    cut: Option<CutReason>,
+    task: Option<TaskId>,
 }
 
 impl FirstRequest {
-    /// Replaces the answer by a note that it is on record.
-    fn forget(&mut self) {
-        let note =
-            json!({ "call": self.answer.seq, "answer": "no longer in memory; it is in the recording" });
-        let summary = "done before; the first answer is in the recording";
-        self.answer.envelope = Envelope::success(self.answer.envelope.tool_name(), summary, &note);
-        self.answer.receipt = SafeText::lines(summary);
+    /// Returns the answer on record, or a note if that cannot be read.
+    async fn answer(&self, runtime: &Handle, tool: &str) -> CallAnswer {
+        let recorded = runtime.call(self.call).await.and_then(|record| {
+            let envelope = serde_json::from_value(record.envelope.clone()?).ok()?;
+            Some((envelope, SafeText::lines(record.receipt.as_deref()?)))
+        });
+        let (envelope, receipt) = recorded.unwrap_or_else(|| {
+            let summary = "done before; its answer cannot be read from the recording";
+            (Envelope::success(tool, summary, &json!({ "call": self.call })), SafeText::lines(summary))
+        });
+        let Self { call: seq, cut, ref task, .. } = *self;
+        CallAnswer { seq, envelope, receipt, repeated: true, cut, is_unbegun: false, task: task.clone() }
     }
 }
 
 impl IdempotencyKeys {
     fn first_use(&self, key: &str) -> FirstUse {
-        self.lock().entries.entry(key.to_owned()).or_default().clone()
+        let mut first_uses = self.first_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        first_uses.entry(key.to_owned()).or_default().clone()
     }
+}
 
-    /// Notes that a key has an answer. Beyond `most` bytes of answers, the oldest ones are replaced by a note that names
-    /// their calls.
-    fn note_answer(&self, first_use: &FirstUse, answer: &CallAnswer, most: usize) {
-        let size = answer.receipt.len() * 3;
-        let mut entries = self.lock();
-        entries.bytes += size;
-        entries.answered.push_back((first_use.clone(), size));
-        while entries.bytes > most
-            && let Some((oldest, size)) = entries.answered.pop_front()
-        {
-            entries.bytes -= size;
-            // Whoever has it at this moment repeats the answer.
-            if let Ok(mut oldest) = oldest.try_lock()
-                && let Some(oldest) = &mut *oldest
-            {
-                oldest.forget();
-            }
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, KeyEntries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Returns the digest of a request. The order of an object's members does not count.
+fn digest(tool: &str, input: &Value) -> [u8; 32] {
+    let mut sorted = input.clone();
+    sorted.sort_all_objects();
+    Sha256::new().chain_update(tool).chain_update([0]).chain_update(sorted.to_string()).finalize().into()
 }
 
 /// Calls a tool. A request whose key already has an answer gets that answer, and nothing is executed. Successes count, and
@@ -105,20 +87,19 @@ pub async fn call_once(
         reason = cut.wait_for_cut() => return unbegun(tool, reason),
         first = first_use.lock() => first,
     };
+    let digest = digest(tool, &input);
     match &*first {
-        Some(first) if first.tool == tool && first.input == input => {
-            CallAnswer { repeated: true, ..first.answer.clone() }
-        }
+        Some(first) if first.digest == digest => first.answer(runtime, tool).await,
         Some(_) => {
             let reason = "This idempotency key stands for another request already.".to_owned();
             refusal_answer(tool, ErrorKind::IdempotencyConflict, reason, key)
         }
         None => {
-            let answer = call_until(runtime, caller, tool, input.clone(), cut).await;
+            let answer = call_until(runtime, caller, tool, input, cut).await;
             let is_success = !answer.envelope.is_error() && !answer.is_unbegun;
             if is_success || runtime.has_begun(answer.seq) {
-                idempotency.note_answer(&first_use, &answer, KEPT_BYTES);
-                *first = Some(FirstRequest { tool: tool.to_owned(), input, answer: answer.clone() });
+                let CallAnswer { seq: call, cut, ref task, .. } = answer;
+                *first = Some(FirstRequest { digest, call, cut, task: task.clone() });
             }
             answer
         }
@@ -147,23 +128,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_answers_stay_in_memory_and_every_key_is_remembered() {
-        let keys = IdempotencyKeys::default();
-        let answer = |seq| CallAnswer {
-            seq,
-            ..refusal_answer("ExecCommand", ErrorKind::InternalError, "x".repeat(1_000), "")
-        };
-        for seq in 0..10 {
-            let (first_use, answer) = (keys.first_use(&seq.to_string()), answer(seq));
-            let (tool, input) = ("ExecCommand".to_owned(), json!({}));
-            keys.note_answer(&first_use, &answer, 3 * 3 * answer.receipt.len());
-            *first_use.try_lock().expect("free") = Some(FirstRequest { tool, input, answer });
-        }
-        for seq in 0..10 {
-            let first_use = keys.first_use(&seq.to_string());
-            let first = first_use.try_lock().expect("free");
-            let first = first.as_ref().expect("it is remembered");
-            assert_eq!((first.answer.seq, first.answer.receipt.len() > 100), (seq, seq >= 7));
-        }
+    fn a_request_is_the_same_if_its_tool_and_input_are_whatever_the_order_of_members() {
+        let [one, other, third] =
+            [json!({"a": 1, "b": {"c": 2, "d": 3}}), json!({"b": {"d": 3, "c": 2}, "a": 1}), json!({"a": 1})];
+        assert_eq!(digest("ExecCommand", &one), digest("ExecCommand", &other));
+        assert_ne!(digest("ExecCommand", &one), digest("TaskStop", &one));
+        assert_ne!(digest("ExecCommand", &one), digest("ExecCommand", &third));
     }
 }
