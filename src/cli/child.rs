@@ -3,10 +3,9 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use color_eyre::eyre::Result;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::answer::{self, Form};
 use super::args::TypedCommand;
@@ -15,7 +14,7 @@ use super::env::ProcessHost;
 use super::signals::EndSignals;
 use super::{print, run};
 use crate::dispatch::exec::OUTPUT_CLOSED;
-use crate::dispatch::{self, Code, CommandContext, Failure, Response, RunFlags, find};
+use crate::dispatch::{self, Code, CommandContext, Failure, Response, RunFlags};
 use crate::envelope::TaskId;
 use crate::model::Signal;
 use crate::process::is_gone;
@@ -24,11 +23,6 @@ use crate::process::is_gone;
 const NOT_RUN: u8 = 125;
 /// The exit code if the command timed out, following `timeout`.
 const OUT_OF_TIME: u8 = 124;
-/// How long one call waits for a task, in milliseconds.
-const WAIT_MS: u64 = 45_000;
-/// How long a task that was asked to end may take, in milliseconds: TERM, the grace period, KILL, and the rest of its
-/// output.
-const ENDING_MS: u64 = 10_000;
 
 /// How the command is reflected in this process's output and exit code.
 #[derive(Debug, Clone, Copy)]
@@ -83,63 +77,20 @@ impl Child {
     }
 }
 
-/// Runs a command and waits for its end, even if it has become a task.
+/// Runs a command and waits for its end.
 async fn to_the_end(
     cx: &mut CommandContext,
     typed: TypedCommand<'_>,
-    input: Value,
+    mut input: Value,
     flags: &RunFlags,
     ending: &mut EndSignals,
 ) -> ChildEnd {
-    let started = tokio::time::Instant::now();
     let mut signal = None;
+    // It waits however long the command takes.
+    input.as_object_mut().map(|fields| fields.shift_remove("yield_time_ms"));
     let running = async { *signal.insert(ending.wait().await) };
-    let mut response = dispatch::run(cx, typed.command, input, flags, running).await;
-    let task = response.task.clone();
-    let (Some(id), Some(wait), Some(status), Some(stop)) =
-        (&task, find("task.output"), find("task.status"), find("task.stop"))
-    else {
-        return ChildEnd { response, task, signal };
-    };
-    let is_over =
-        |data: &Value| !["promoted_to_task", "awaiting_operator"].iter().any(|on| data["disposition"] == *on);
-    if is_over(response.data()) || signal.is_some() {
-        return ChildEnd { response, task, signal };
-    }
-    let asked = |ms: u64| json!({ "task_id": id, "block": true, "timeout_ms": ms, "max_output_tokens": 1 });
-    loop {
-        let left = flags.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
-        let limit =
-            RunFlags { timeout: left.map(|left| left.max(Duration::from_millis(1))), ..RunFlags::default() };
-        let waiting = async { *signal.insert(ending.wait().await) };
-        let waited = dispatch::run(cx, wait, asked(WAIT_MS), &limit, waiting).await;
-        match &waited.outcome {
-            Ok(data) if data["retrieval_status"] == "success" => break,
-            Ok(_) => {}
-            Err(_) => {
-                // It timed out, this process is ending, or the runtime is gone.
-                let by = json!({ "task_id": id });
-                dispatch::run(cx, stop, by, &RunFlags::default(), std::future::pending()).await;
-                // Everything it wrote is stored once it has ended.
-                let rest = asked(ENDING_MS);
-                let ended = dispatch::run(cx, wait, rest, &RunFlags::default(), std::future::pending()).await;
-                let _ = dispatch::unended_phrase(ended.data()).map(print::say);
-                return ChildEnd { response: waited, task, signal };
-            }
-        }
-    }
-    let ended =
-        dispatch::run(cx, status, json!({ "task_id": id }), &RunFlags::default(), std::future::pending())
-            .await;
-    let has_failed = own_status(ended.data()) != Some(0);
-    response.outcome = match ended.outcome {
-        Ok(data) if has_failed => {
-            Err(Failure::running(Code::ChildExitNonzero, "The command ran and failed.").with_data(data))
-        }
-        outcome => outcome,
-    };
-    response.text = ended.text;
-    ChildEnd { response, task, signal }
+    let response = dispatch::run(cx, typed.command, input, flags, running).await;
+    ChildEnd { task: response.task.clone(), response, signal }
 }
 
 /// Prints the command's raw output, and anything else that went wrong as a line on standard error.

@@ -10,6 +10,7 @@ use super::command::{Command, CommandKind, Danger};
 use super::flags::RunFlags;
 use super::response::{Failure, Response};
 use crate::clock::millis;
+use crate::envelope::CallOutcome;
 use crate::envelope::units::exact;
 use crate::model::UnendedProcesses;
 use crate::tools::{CallAnswer, CutHandle, CutReason};
@@ -67,7 +68,13 @@ pub(super) async fn run_until(
 
 /// Returns the failure to report, with its data, if a tool's answer is incomplete: if the call was ended early, or its
 /// command exceeded the time limit in its input.
-pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
+pub(super) fn failure_of(answer: &CallAnswer) -> Option<Failure> {
+    let data = match (answer.envelope.outcome(), answer.cut) {
+        (CallOutcome::Success(data), _) => data,
+        // The error says what it waited for in vain.
+        (CallOutcome::Error(_), None | Some(CutReason::Timeout(_))) => return None,
+        (CallOutcome::Error(_), Some(_)) => &Value::Null,
+    };
     let own_limit = data["disposition"] == "completed" && data["timed_out"] == true;
     let failure = match answer.cut {
         Some(reason) if answer.is_unbegun => return Some(cut_short(reason).retryable(true)),

@@ -14,7 +14,7 @@ use super::response::{Failure, Meta, Response};
 use super::table;
 use crate::clock::{Clock, millis};
 use crate::envelope::{CallOutcome, Envelope, compact};
-use crate::model::phrases::exit_clause;
+use crate::model::phrases::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, exit_clause};
 use crate::tools::{self, CallAnswer, CutHandle, Tool};
 
 /// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
@@ -105,21 +105,30 @@ fn of_answer(answer: CallAnswer, accepted: &[i64]) -> Response {
     let call = (answer.seq > 0).then_some(answer.seq);
     let effect = answer.repeated.then_some("noop");
     let envelope = within(&answer.envelope, LINE_BYTES);
-    let mut response = match envelope.outcome() {
-        CallOutcome::Error(error) => Response::failure(error.clone().into()),
-        CallOutcome::Success(data) => {
-            match (early_end::failure_of(&answer, data), child_failure(data, accepted)) {
-                (Some(failure), _) => Response::failure(failure),
-                (None, Some(failure)) => Response::failure(failure.with_data(data.clone())),
-                (None, None) => Response::success(data.clone(), String::new()),
-            }
-        }
+    let mut response = match (early_end::failure_of(&answer), envelope.outcome()) {
+        (Some(failure), _) => Response::failure(failure),
+        (None, CallOutcome::Error(error)) => Response::failure(error.clone().into()),
+        (None, CallOutcome::Success(data)) => match child_failure(data, accepted) {
+            Some(failure) => Response::failure(failure.with_data(data.clone())),
+            None => Response::success(data.clone(), String::new()),
+        },
     };
     response.text = tools::for_a_shell(&answer.envelope, &answer.receipt);
     response.meta = Meta { call, effect, ..Meta::default() };
     response.task = answer.task;
     response.warnings = cut_streams(response.data());
+    response.warnings.extend(unfinished(response.data()).map(str::to_owned));
     response
+}
+
+/// Says of a command that has not ended whether anything has been run.
+fn unfinished(data: &Value) -> Option<&'static str> {
+    match data["disposition"].as_str()? {
+        "promoted_to_task" => Some(GOES_ON),
+        "queued" => Some(AWAITS_TURN),
+        "awaiting_operator" => Some(AWAITS_OPERATOR),
+        _ => None,
+    }
 }
 
 /// Compacts an envelope until its JSON has at most `bytes` bytes. Output with many multi-byte characters may be

@@ -147,7 +147,6 @@ impl Counters {
         let open = OpenTask { is_batch_item: task.item.is_some(), by };
         if self.open.insert(task.id.clone(), open).is_none() {
             self.live += 1;
-            self.metrics.tasks_started += 1;
             self.metrics.tasks_peak = self.metrics.tasks_peak.max(self.live);
         }
     }
@@ -156,6 +155,7 @@ impl Counters {
         let metrics = &mut self.metrics;
         match &event.fact {
             TaskFact::Start { .. } => {
+                metrics.tasks_started += 1;
                 let open = self.open.get(task).copied();
                 let by = open.map_or("agent", |open| open.by);
                 let is_batched = open.is_some_and(|open| open.is_batch_item);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::receipt::Receipt;
 use super::task::{self, Notes, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::envelope::units::size;
+use crate::envelope::units::{noun, size};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::model::{InputTarget, TaskStatus as Status, TaskView, TreeChanges};
 
@@ -68,6 +68,9 @@ struct TaskReport {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<ChangesCount>,
+    /// Whether it ended without having run; absent if not.
+    #[serde(default, skip_serializing_if = "task::is_false")]
+    never_ran: bool,
     #[serde(flatten)]
     notes: Notes,
 }
@@ -132,12 +135,17 @@ impl ChangesCount {
         Self { added, modified, deleted, by_git, shared_with, together, undone, incomplete }
     }
 
-    /// Returns the line of a receipt.
-    fn line(&self) -> String {
+    /// Returns the line of a receipt; `None` if nothing differs and others may have had a part in it.
+    fn line(&self) -> Option<String> {
         let incomplete = self.incomplete.as_deref().unwrap_or_default();
         let (Some(added), Some(modified), Some(deleted)) = (self.added, self.modified, self.deleted) else {
-            return format!("Files that differ since it began: not known ({incomplete})");
+            return Some(format!("Files that differ since it began: not known ({incomplete})"));
         };
+        if added + modified + deleted == 0 && !self.shared_with.is_empty() && incomplete.is_empty() {
+            return None;
+        }
+        let by_git =
+            if self.by_git == 0 { String::new() } else { format!(", {} of them by git", self.by_git) };
         let together = match &self.together[..] {
             [] => String::new(),
             all => format!(" of {} tasks together", all.len()),
@@ -145,9 +153,9 @@ impl ChangesCount {
         let incomplete = if incomplete.is_empty() { String::new() } else { format!(" ({incomplete})") };
         let undone = if self.undone { ", put back since" } else { "" };
         let shared = if self.shared_with.is_empty() { "" } else { ", shared with tasks that ran meanwhile" };
-        format!(
-            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{together}{shared}{undone}{incomplete}"
-        )
+        Some(format!(
+            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{by_git}{together}{shared}{undone}{incomplete}"
+        ))
     }
 }
 
@@ -160,6 +168,14 @@ struct OutputReport {
     lines: u64,
     /// Bytes not kept.
     dropped_bytes: u64,
+}
+
+impl OutputReport {
+    /// Returns the line of a receipt.
+    fn line(&self) -> String {
+        let Self { bytes, lines, .. } = *self;
+        format!("Output: {bytes} {} in {lines} {}", noun(bytes, "byte"), noun(lines, "line"))
+    }
 }
 
 /// What is known about a task, except its output.
@@ -195,6 +211,7 @@ pub fn project(complete: &TaskDetails) -> Envelope {
             dropped_bytes: task.output.dropped_bytes,
         },
         changes: task.changes.as_ref().map(ChangesCount::of),
+        never_ran: task.never_ran(),
         notes,
     };
     TaskStatusTool::envelope(&StatusResult { task: report })
@@ -256,11 +273,13 @@ waits for input. To wait, or to read output, use TaskOutput.";
                 .line(format!("Directory: {}", command.workdir.display()))
                 .line(command.terminal_line())
                 .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))
-                .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
+                .line(output.line())
                 .lines(task::dropped_line(output.dropped_bytes))
-                .lines(report.task.changes.as_ref().map(ChangesCount::line))
+                .lines(report.task.changes.as_ref().and_then(ChangesCount::line))
                 .output("Command", "task/command/cmd", Some(&command.cmd));
-        if report.task.status.is_terminal() {
+        if report.task.never_ran {
+            receipt
+        } else if report.task.status.is_terminal() {
             receipt.next("TaskOutput to read what it printed.")
         } else {
             receipt.next(task::next_steps(command.accepts_input))

@@ -337,6 +337,34 @@ fn a_command_begun_under_a_key_is_not_run_again_after_its_timeout() {
     }
 }
 
+/// Asserts that an error says that nothing was run and the line may be sent again.
+fn assert_unbegun(error: &Value) {
+    let found = (&error["phase"], &error["retryable"], error.get("side_effects"));
+    assert_eq!(found, (&json!("validation"), &json!(true), None), "{error}");
+    assert!(error["message"].as_str().is_some_and(|message| message.contains("nothing was run")), "{error}");
+}
+
+#[test]
+fn a_line_that_yields_says_whether_anything_has_run_and_one_that_waits_in_vain_for_its_lane_fails() {
+    let home = Home::new();
+    home.configure("config.toml", "[[lanes]]\nname = \"one\"\nslots = 1\nprefix = [\"sleep\"]\n");
+    home.serve_here();
+    let yields = |cmd: &str, ms| json!({"_cmd": "command.run", "cmd": cmd, "yield_time_ms": ms});
+    let waits = json!({"_cmd": "command.run", "_opts": {"timeout": "1s"}, "cmd": "sleep 0; touch ran"});
+    let sent = [yields("sleep 600", 0), yields("sleep 1", 250), waits].map(|line| line.to_string());
+    let ran = exec(&home, &["--ignore-errors"], lines(&sent.each_ref().map(String::as_str)));
+    assert_eq!((ran.codes(), ran.exits()), (vec!["ok", "ok", "QUEUED"], vec![0, 0, 12]), "{ran:?}");
+    let warned = |line| ran.of(line)["warnings"][0].clone();
+    assert_eq!(warned(1), "Command has begun and has not ended; it goes on as a task");
+    assert_eq!(warned(2), "Command waits for its turn; nothing has been run");
+    assert_unbegun(&ran.of(3)["error"]);
+    let list = exec(&home, &[], line(&json!({"_cmd": "task.list"})));
+    let states: Vec<_> =
+        list.of(1)["data"]["tasks"].as_array().expect("tasks").iter().map(|task| &task["status"]).collect();
+    assert_eq!(states, ["cancelled", "queued", "running"], "the last was withdrawn");
+    assert!(!home.workspace().join("ran").exists());
+}
+
 /// What never began is not done: it may be sent again, also under its key.
 #[test]
 fn a_command_that_timed_out_before_it_began_is_retryable_and_its_key_is_free() {
@@ -346,9 +374,9 @@ fn a_command_that_timed_out_before_it_began_is_retryable_and_its_key_is_free() {
     let held = json!({"_cmd": "command.run", "_opts": {"idempotency-key": "k", "timeout": "1s"}, "cmd": "echo done >> log"});
     for _ in 0..2 {
         let ran = exec(&home, &[], line(&held));
-        assert_eq!((ran.codes(), &ran.of(1)["data"]), (vec!["TIMEOUT"], &Value::Null), "{ran:?}");
-        let error = &ran.of(1)["error"];
-        assert_eq!((&error["retryable"], error.get("side_effects")), (&json!(true), None), "{error}");
+        assert_eq!((ran.codes(), ran.exits()), (vec!["OPERATOR_PENDING"], vec![12]), "{ran:?}");
+        assert_eq!(ran.of(1)["data"], Value::Null);
+        assert_unbegun(&ran.of(1)["error"]);
         assert_eq!(ran.of(1)["meta"].get("effect"), None);
     }
     assert!(!home.workspace().join("log").exists());

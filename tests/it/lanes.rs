@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use pilothouse::config::{Lane, Limits};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Holder;
-use pilothouse::model::{ParentTask, TaskFact};
+use pilothouse::model::{ParentTask, Snapshot, Stop, TaskFact};
 use pilothouse::paths::Places;
 use pilothouse::runtime::Handle;
 use pilothouse::tools::{CallAnswer, Caller, call};
@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::shell_door::Door;
-use crate::support::{Home, start_limited, wait_until};
+use crate::support::{Home, PATIENCE, start_limited, wait_until};
 
 fn lane(slots: usize) -> Limits {
     let lane = Lane { name: "build".into(), slots, prefix: vec!["./build".into(), "sleep".into()] };
@@ -48,6 +48,47 @@ async fn status(runtime: &Handle, workspace: &Path, task: &Value) -> Value {
 fn until_running(runtime: &Handle, task: &Value) {
     let id = task.as_str().expect("an id").parse().expect("an id");
     wait_until("it runs", || runtime.task(&id).is_some_and(|task| task.started_at.is_some()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_stopped_before_its_turn_was_not_run_whoever_stops_it() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let (runtime, workspace) = start_limited(dir.path(), lane(1));
+    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
+    until_running(&runtime, &first);
+    let items = json!({"items": [{"cmd": "echo one"}, {"cmd": "sleep 0"}, {"cmd": "touch ran"}]});
+    let command = json!({"cmd": "sleep 0; touch ran", "yield_time_ms": 30_000});
+    for (by, kind, is_batch) in [
+        (Actor::Operator, "operator_denied", false),
+        (Actor::Cli, "withdrawn", false),
+        (Actor::Operator, "operator_denied", true),
+    ] {
+        let (tool, input) =
+            if is_batch { ("ExecCommandBatch", items.clone()) } else { ("ExecCommand", command.clone()) };
+        let asking = ask(&runtime, &workspace, tool, input);
+        let stopping = async {
+            let mut snapshots = runtime.snapshot();
+            let waits = |now: &Snapshot| now.tasks.iter().find(|task| task.queued.is_some()).cloned();
+            let seen = snapshots.wait_for(|now| waits(now).is_some());
+            let now = tokio::time::timeout(PATIENCE, seen).await.expect("queued").expect("lives").clone();
+            let id = waits(&now).expect("it waits").id.clone();
+            runtime.stop(&by, &id, Stop::default()).await.expect("stopped");
+        };
+        let (answer, ()) = tokio::join!(asking, stopping);
+        let said = format!("stopped by {by} before it ran");
+        assert!(answer.receipt.contains(&said), "{}", answer.receipt);
+        assert!(!answer.receipt.contains("without a status"), "{}", answer.receipt);
+        match answer.envelope.result() {
+            Some(result) => {
+                let [_, second, third] = [0, 1, 2].map(|at| &result["items"][at]);
+                assert_eq!((&second["error"]["kind"], &third["status"]), (&json!(kind), &json!("skipped")));
+            }
+            None => assert_eq!(answer.envelope.to_value()["error"]["kind"], kind),
+        }
+    }
+    assert!(!workspace.join("ran").exists());
+    assert_eq!(runtime.metrics().tasks_started, 2, "the first one and one item");
+    runtime.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,6 +56,7 @@ fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> Ite
         shown
     };
     ItemOutcome::Ended {
+        is_late: false,
         task: Arc::new(task),
         stdout: filed(stdout, "stdout"),
         stderr: filed(stderr, "stderr"),

@@ -57,6 +57,10 @@ pub enum ErrorKind {
     LowDiskSpace,
     /// The operator has not decided yet.
     OperatorPending,
+    /// The command's turn in its lane has not come.
+    Queued,
+    /// It was stopped before it began, not by the operator.
+    Withdrawn,
     /// The runtime is going away.
     RuntimeShuttingDown,
     /// As many connections are open as may be.
@@ -108,6 +112,7 @@ impl ErrorKind {
             Self::UnknownTool | Self::WorkdirNotFound | Self::TaskNotFound | Self::QuestionNotFound => 5,
             Self::IdempotencyConflict | Self::QuestionSettled => 6,
             Self::ExecutionRootViolation
+            | Self::Withdrawn
             | Self::NotTaskOwner
             | Self::OperatorDenied
             | Self::AgentDenied
@@ -118,6 +123,7 @@ impl ErrorKind {
             | Self::CeilingUnavailable
             | Self::LowDiskSpace
             | Self::OperatorPending
+            | Self::Queued
             | Self::RuntimeShuttingDown
             | Self::TooManyConnections => 12,
         }

@@ -226,6 +226,11 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// Returns a noun for so many: `line`, `lines`.
+pub fn noun(count: u64, one: &str) -> String {
+    if count == 1 { one.to_owned() } else { format!("{one}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -131,6 +131,9 @@ pub enum Error {
     /// The operator has not decided in time; nothing was started.
     #[error("the operator has not released it yet")]
     Pending,
+    /// The command was stopped before it began.
+    #[error("{}", .0.end_in_words())]
+    NotRun(Arc<TaskView>),
     /// The call in question is no longer held, or the request has changed.
     #[error("that call is no longer held")]
     NotHeld,

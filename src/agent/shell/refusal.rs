@@ -1,6 +1,6 @@
 //! What follows for a command that a runtime was asked to run, and did not start. Pure.
 
-use crate::envelope::with_causes;
+use crate::envelope::{Actor, with_causes};
 use crate::model::Error;
 
 /// The caller's exit code if a person denied its command (`EX_NOPERM`).
@@ -54,9 +54,12 @@ impl Ruling {
     fn of(error: &Error) -> Self {
         match error {
             Error::Denied { .. } => Self::Denied,
+            Error::NotRun(task) if task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator) => {
+                Self::Denied
+            }
             Error::StartUnknown(_) => Self::Unknown,
             // The operator is to be asked, and cannot be.
-            Error::HeldLimit { .. } | Error::Pending => Self::NotRun,
+            Error::HeldLimit { .. } | Error::Pending | Error::NotRun(_) => Self::NotRun,
             // It must not run without its ceilings.
             Error::NoHardCeiling { .. } => Self::NotRun,
             Error::TaskLimit { .. }
@@ -106,6 +109,7 @@ mod tests {
             Error::HeldLimit { .. }
             | Error::NoHardCeiling { .. }
             | Error::Pending
+            | Error::NotRun(_)
             | Error::StartUnknown(_)
             | Error::UnknownTask(_)
             | Error::NotOwner { .. }

@@ -9,6 +9,7 @@ use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
+use crate::envelope::units::noun;
 use crate::link::Act;
 use crate::model::{AgentView, ChangedFile, ChangesReport, Subject, TreeChanges};
 
@@ -71,7 +72,10 @@ fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
     let TreeChanges { by_git, shared_with, together, incomplete, .. } = &report.changes;
     let mut facts = Vec::new();
     facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why), Role::Waiting)));
-    facts.extend((*by_git > 0).then(|| piece(format!("by git: {} files", count(*by_git)), Role::Text)));
+    facts.extend(
+        (*by_git > 0)
+            .then(|| piece(format!("by git: {} {}", count(*by_git), noun(*by_git, "file")), Role::Text)),
+    );
     let tasks = [state.together(together), state.shared_with(shared_with)];
     facts.extend(tasks.into_iter().flatten().map(|text| piece(text, Role::Text)));
     facts

@@ -10,6 +10,7 @@ use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrap_lines};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
+use crate::envelope::units::noun;
 use crate::model::phrases::exit_word;
 use crate::model::{HoldReason, TaskEvent, TaskView, TreeChanges, UnendedProcesses};
 
@@ -208,5 +209,7 @@ fn output(painter: &Painter<'_>, task: &TaskView) -> String {
         0 => String::new(),
         bytes => format!(", {} dropped (log limit)", text::size(bytes)),
     };
-    format!("{} bytes in {} lines{last}{dropped}", count(output.bytes), count(output.lines))
+    let [bytes, lines] = [(output.bytes, "byte"), (output.lines, "line")]
+        .map(|(number, one)| format!("{} {}", count(number), noun(number, one)));
+    format!("{bytes} in {lines}{last}{dropped}")
 }

@@ -11,6 +11,7 @@ use crate::console::plain::tasks::{after, command};
 use crate::console::state::waiting::left_by;
 use crate::console::state::{alias, call_name, questions, words};
 use crate::console::text::{self, visible};
+use crate::envelope::units::noun;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     GateView, HeldCall, ProgramEvent, ProgramView, Snapshot, StepState, TaskEvent, TaskFact, TaskView,
@@ -140,7 +141,9 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
     let note = if note.is_empty() { String::new() } else { format!(": {note}") };
     let mut says = |by: &Actor, text: String| lines.push(PlainLine::by(by, text));
     match &event.fact {
-        TaskFact::Input(bytes) => says(&event.actor, format!("typed into {name}, {bytes} bytes")),
+        TaskFact::Input(bytes) => {
+            says(&event.actor, format!("typed into {name}, {bytes} {}", noun(*bytes, "byte")))
+        }
         TaskFact::Refused(reason) => {
             says(&event.actor, format!("could not type into {name}: it {}", reason.clause()));
         }

@@ -4,6 +4,7 @@ use crate::console::plain::line::actor_name;
 use crate::console::state::ports::ports;
 use crate::console::state::{alias, words};
 use crate::console::text::{self, visible};
+use crate::envelope::units::noun;
 use jiff::Timestamp;
 
 use crate::model::{TaskView, UnendedProcesses};
@@ -43,8 +44,7 @@ pub fn after(task: &TaskView) -> String {
     }
     said += &match task.output.lines {
         0 if task.output.bytes == 0 => ", no output".to_owned(),
-        1 => ", 1 line of output".to_owned(),
-        lines => format!(", {} lines of output", text::count(lines)),
+        lines => format!(", {} {} of output", text::count(lines), noun(lines, "line")),
     };
     let Some(ended) = &task.ended else { return said };
     if !ended.leftovers.is_empty() {

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, ExecOutcome, Stop, TaskEvent, TaskFact, TaskUpdate, TaskView};
+use crate::model::{Error, ExecOutcome, Stop, TaskEvent, TaskFact, TaskStatus, TaskUpdate, TaskView};
 use crate::process::is_still_alive;
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::ledger::{LedgerEntry, LedgerNews};
@@ -98,6 +98,7 @@ impl Driver {
             let answer = match live.start_error.take() {
                 Some(error) => Err(error),
                 None if view.start_is_unknown() => Err(Error::StartUnknown(view)),
+                None if view.never_ran() && view.status == TaskStatus::Cancelled => Err(Error::NotRun(view)),
                 None => Ok(ExecOutcome::Completed(view)),
             };
             let _ = waiter.send(answer);

@@ -213,9 +213,14 @@ impl Supervisor {
             actor: call.actor.clone(),
             ..gate_event(now, GateEventKind::Held, Some(&call), &note)
         };
+        // A script waits as long as it says itself.
+        let is_script = call.actor == Actor::Cli;
         self.gate.batches.insert(ticket, call);
-        let wake = SupervisorAction::WakeHold { ticket, at: now.mono + self.gate.patience };
-        (Some(ticket), vec![SupervisorAction::Gate(said), wake])
+        let mut actions = vec![SupervisorAction::Gate(said)];
+        if !is_script {
+            actions.push(SupervisorAction::WakeHold { ticket, at: now.mono + self.gate.patience });
+        }
+        (Some(ticket), actions)
     }
 
     /// Handles the end of a held batch's time limit.

@@ -19,8 +19,8 @@ use super::receipt::Receipt;
 use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};
 use super::{input, schema};
 use crate::config::DEFAULT_YIELD_MS;
-use crate::envelope::ToolError;
-use crate::model::phrases::{unusable, unusable_field};
+use crate::envelope::{Actor, ToolError};
+use crate::model::phrases::{unusable, unusable_field, withdrawn};
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
 use crate::runtime::{self, Handle, OutputStream};
 use crate::terminal::Size;
@@ -62,9 +62,9 @@ pub(super) struct CommandInput {
     rows: Option<u16>,
     /// Keep stdin open for TaskInput; else it is empty. Default: as `tty`.
     accepts_input: Option<bool>,
-    /// Wait this long, 250 to 30000 ms; a running command then becomes a task. 0: a task at once, for servers.
-    #[serde(default = "default_yield")]
-    yield_time_ms: u64,
+    /// Wait this long, 250 to 30000 ms; a running command then becomes a task. 0: a task at once, for servers. Default:
+    /// 10000; for scripts, until it ends.
+    yield_time_ms: Option<u64>,
     /// End it after this many ms (exit code 124). Default: never.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
@@ -75,10 +75,6 @@ pub(super) struct CommandInput {
     max_output_tokens: Option<u64>,
     /// Purpose in one line, for the operator.
     description: Option<String>,
-}
-
-fn default_yield() -> u64 {
-    DEFAULT_YIELD_MS
 }
 
 impl Verb for ExecCommandTool {
@@ -140,6 +136,10 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
         let request = request(cx.caller, cx.call, input)?;
         let outcome = match CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await {
             Err(model::Error::StartUnknown(task)) => return Err(start_unknown(cx.runtime, task).await),
+            Err(model::Error::NotRun(task)) if cx.cut.reason().is_some() => {
+                cx.cut.took();
+                return Err(withdrawn(&task));
+            }
             outcome => outcome?,
         };
         if matches!(&outcome, ExecOutcome::Completed(task) if task.status == TaskStatus::Cancelled) {
@@ -209,6 +209,9 @@ fn take_background(given: &mut Value) {
 fn request(caller: &Caller, call: u64, input: CommandInput) -> Result<ExecRequest, ToolError> {
     validate(&input)?;
     let usual = Size::default();
+    // A model waits so long, a script until the command ends.
+    let default = (caller.actor != Actor::Cli).then_some(DEFAULT_YIELD_MS);
+    let yield_after = input.yield_time_ms.or(default).map(yield_after);
     let size = Size::nearest(input.cols.unwrap_or(usual.cols()), input.rows.unwrap_or(usual.rows()));
     Ok(ExecRequest {
         actor: caller.actor.clone(),
@@ -221,7 +224,7 @@ fn request(caller: &Caller, call: u64, input: CommandInput) -> Result<ExecReques
         tty: input.tty,
         size: (input.cols.is_some() || input.rows.is_some()).then_some(size),
         accepts_input: input.accepts_input.unwrap_or(input.tty),
-        yield_after: Some(yield_after(input.yield_time_ms)),
+        yield_after,
         timeout: input.timeout_ms.map(Duration::from_millis),
         leftovers: input.leftovers,
         description: input.description,
@@ -275,7 +278,7 @@ async fn start_unknown(runtime: &Handle, task: Arc<TaskView>) -> ToolError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envelope::{Actor, ErrorKind};
+    use crate::envelope::ErrorKind;
     use crate::tools::input;
 
     fn asked(given: serde_json::Value) -> Result<ExecRequest, ToolError> {
@@ -291,6 +294,16 @@ mod tests {
         assert_eq!((request.size, request.timeout, request.workdir, request.shell), (None, None, None, None));
         assert_eq!(request.yield_after, Some(Duration::from_secs(10)));
         assert_eq!(request.leftovers, runtime::Leftovers::End);
+    }
+
+    #[test]
+    fn a_script_waits_until_the_end_unless_it_says_how_long() {
+        let asked = |given: Value| {
+            request(&Caller::new(Actor::Cli, "/w"), 7, input::parse::<ExecCommandTool>(given)?)
+        };
+        assert_eq!(asked(json!({"cmd": "ls"})).unwrap().yield_after, None);
+        let limited = asked(json!({"cmd": "ls", "yield_time_ms": 500})).unwrap();
+        assert_eq!(limited.yield_after, Some(Duration::from_millis(500)));
     }
 
     #[test]

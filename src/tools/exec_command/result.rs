@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ExecCommandTool;
 use crate::envelope::{Envelope, TaskId};
 use crate::model::TaskView;
-use crate::model::phrases::exit_clause;
+use crate::model::phrases::{AWAITS_OPERATOR, AWAITS_TURN, exit_clause};
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{Artifact, LEFT_OUT, Receipt, ReceiptLine};
 use crate::tools::task::{self, Notes, TaskHandle, WaitReason};
@@ -221,7 +221,7 @@ impl PromotedCommand {
 
 impl QueuedCommand {
     pub(super) fn receipt(&self) -> Receipt {
-        Receipt::new("Command waits for its turn; nothing has been run")
+        Receipt::new(AWAITS_TURN)
             .line(format!("Task: {}", self.task_handle.task_id))
             .line(format!("Place: {}. It starts by itself; do not send it again.", self.queued))
             .next("TaskOutput to wait for it, TaskStop to withdraw it.")
@@ -230,7 +230,7 @@ impl QueuedCommand {
 
 impl AwaitingCommand {
     pub(super) fn receipt(&self) -> Receipt {
-        Receipt::new("Command awaits the operator; nothing has been run")
+        Receipt::new(AWAITS_OPERATOR)
             .line(format!("Task: {}", self.task_handle.task_id))
             .line(self.reason.sentence())
             .next("TaskOutput to wait for it, TaskStop to withdraw it.")

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
-use crate::envelope::units::exact;
+use crate::envelope::units::{exact, noun};
 use crate::envelope::{SafeText, mask};
 use crate::model::UnendedProcesses;
 use crate::tools::budget::Room;
@@ -165,8 +165,10 @@ fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static 
     }
     if let Some(reason) = item.reason {
         let limit = deadline_ms.filter(|_| reason == SkipReason::BatchDeadline);
-        let limit = limit.map(|ms| format!(" (limit {})", exact(ms))).unwrap_or_default();
-        return (format!("skipped={reason}{limit}"), vec!["reason"]);
+        let limit = limit.map(|ms| format!("limit {}", exact(ms)));
+        let why: Vec<String> = limit.into_iter().chain(item.end_reason.clone()).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        return (line(&format!("skipped={reason}{why}")), vec!["reason"]);
     }
     let (end, field) = match (item.exit_status, &item.signal) {
         (Some(status), _) => (format!("exit={status}"), Some("exit_status")),
@@ -196,7 +198,7 @@ fn echo(cmd: &str) -> String {
     match (more, first.chars().count() > CMD_CHARS) {
         (0, false) => shown,
         (0, true) => format!("{shown} …"),
-        (more, _) => format!("{shown} …(+{more} lines)"),
+        (more, _) => format!("{shown} …(+{more} {})", noun(more as u64, "line")),
     }
 }
 
@@ -213,7 +215,7 @@ mod tests {
             ("cat <<E\na\nE", "cat <<E …(+2 lines)".to_owned()),
             ("a\tb  c", "a b  c".to_owned()),
             (&long, format!("{} …", "x".repeat(120))),
-            (&format!("{long}\ny"), format!("{} …(+1 lines)", "x".repeat(120))),
+            (&format!("{long}\ny"), format!("{} …(+1 line)", "x".repeat(120))),
             ("\n ", "(blank)".to_owned()),
         ];
         for (cmd, shown) in cases {

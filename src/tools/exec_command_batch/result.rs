@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ExecCommandBatchTool, receipt};
-use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
+use crate::envelope::{Actor, Envelope, ErrorKind, TaskId, ToolError, mask};
+use crate::model::phrases::deadline_clause;
 use crate::model::{TaskStatus, TaskView, UnendedProcesses};
 use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
@@ -36,6 +37,8 @@ pub enum ItemOutcome {
         stdout: StreamPreview,
         /// Its standard error.
         stderr: StreamPreview,
+        /// Whether the end of the batch's time ended it, and not its own limit.
+        is_late: bool,
     },
     /// It could not be run, or could not be completed.
     Failed(ItemError),
@@ -43,6 +46,8 @@ pub enum ItemOutcome {
     Rejected(ItemError),
     /// It was skipped.
     Skipped(SkipReason),
+    /// It waited for its turn in a lane until the batch's time was over: its place in the queue.
+    Unadmitted(String),
 }
 
 /// The reason why an item was rejected or could not run.
@@ -64,6 +69,11 @@ impl ItemError {
     /// Creates an error that is the item's own, without a hint, and stays what it is.
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self { kind: kind.into(), message: message.into(), recovery_hint: None, retryable: Some(false) }
+    }
+
+    /// Tells whether the item was stopped before it began.
+    pub(super) fn is_stop(&self) -> bool {
+        [ErrorKind::OperatorDenied, ErrorKind::Withdrawn].iter().any(|kind| self.kind == kind.as_str())
     }
 }
 
@@ -207,8 +217,9 @@ impl BatchResult {
 
     pub(super) fn of(complete: &BatchDetails) -> Self {
         let items = complete.items.iter().zip(1..);
-        let items: Vec<_> =
-            items.map(|((cmd, outcome), index)| ItemResult::of(index, cmd, outcome)).collect();
+        let items: Vec<_> = items
+            .map(|((cmd, outcome), index)| ItemResult::of(index, cmd, outcome, complete.deadline_ms))
+            .collect();
         let is_late = items.iter().any(|item| item.reason == Some(SkipReason::BatchDeadline));
         let count = |status| items.iter().filter(|item| item.status == status).count();
         Self {
@@ -236,7 +247,7 @@ impl ItemOutcome {
         match self {
             Self::Ended { task, .. } => !is_completed(task),
             Self::Failed(_) | Self::Rejected(_) => true,
-            Self::Skipped(_) => false,
+            Self::Skipped(_) | Self::Unadmitted(_) => false,
         }
     }
 }
@@ -246,10 +257,14 @@ fn is_completed(task: &TaskView) -> bool {
 }
 
 impl ItemResult {
-    fn of(index: usize, cmd: &str, outcome: &ItemOutcome) -> Self {
+    fn of(index: usize, cmd: &str, outcome: &ItemOutcome, deadline_ms: u64) -> Self {
         let item = Self { index, cmd: mask(cmd).into_owned(), ..Self::default() };
         match outcome {
-            ItemOutcome::Ended { task, stdout, stderr } => item.with_run(task, stdout, stderr),
+            ItemOutcome::Ended { task, stdout, stderr, is_late } => {
+                let item = item.with_run(task, stdout, stderr);
+                let late = is_late.then(|| deadline_clause(deadline_ms));
+                Self { end_reason: late.or(item.end_reason), ..item }
+            }
             ItemOutcome::Failed(error) => Self { error: Some(error.clone()), ..item },
             ItemOutcome::Rejected(error) => {
                 Self { status: ItemStatus::Rejected, error: Some(error.clone()), ..item }
@@ -257,6 +272,12 @@ impl ItemResult {
             ItemOutcome::Skipped(reason) => {
                 Self { status: ItemStatus::Skipped, reason: Some(*reason), ..item }
             }
+            ItemOutcome::Unadmitted(place) => Self {
+                status: ItemStatus::Skipped,
+                reason: Some(SkipReason::BatchDeadline),
+                end_reason: Some(format!("it waited: {place}")),
+                ..item
+            },
         }
     }
 

@@ -105,7 +105,9 @@ impl RunningBatch<'_> {
         match (outcome, ended) {
             // Someone stopped the agent's work as a whole, not only this command.
             (_, Some(TaskStatus::Cancelled | TaskStatus::Interrupted)) => Some(SkipReason::Cancelled),
+            (ItemOutcome::Failed(error), _) if error.is_stop() => Some(SkipReason::Cancelled),
             (ItemOutcome::Skipped(reason), _) => Some(*reason),
+            (ItemOutcome::Unadmitted(_), _) => Some(SkipReason::BatchDeadline),
             (outcome, _) => (self.stop_on_error && outcome.is_error()).then_some(SkipReason::StopOnError),
         }
     }
@@ -119,18 +121,21 @@ impl RunningBatch<'_> {
             // An item is never promoted; if it were, its output so far would be reported.
             Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task))
             | Err(Error::StartUnknown(task)) => task,
+            Err(Error::NotRun(task)) if self.is_late() => return unadmitted(&task),
             Err(error) => return not_run(error.into()),
         };
         if task.never_ran() && task.status == TaskStatus::Failed && self.is_late() {
-            return ItemOutcome::Skipped(SkipReason::BatchDeadline);
+            return unadmitted(&task);
         }
+        let is_late = task.ended.as_ref().is_some_and(|ended| ended.timed_out)
+            && task.timeout_ms.is_some_and(|limit| limit < millis(item.time()));
         let read = async {
             let output = self.cx.runtime.output_of(&task)?;
             let budget = self.cx.caller.room.budget(item.max_output_tokens);
             StreamPreview::streams(&output, &task.id, budget).await
         };
         match read.await {
-            Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
+            Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr, is_late },
             Err(error) => not_run(error.into()),
         }
     }
@@ -180,7 +185,7 @@ impl RunningBatch<'_> {
         let rooms = rooms_beside(&result, self.cx.caller.room);
         let room = |at: usize, field: &str| rooms.get(&format!("{}/{field}", pointer(at))).copied();
         for (at, outcome) in self.outcomes.iter_mut().enumerate() {
-            if let ItemOutcome::Ended { task, stdout, stderr } = outcome
+            if let ItemOutcome::Ended { task, stdout, stderr, .. } = outcome
                 && let Some(output) = output(&self.cx, task)
             {
                 *stdout = stdout
@@ -222,6 +227,13 @@ impl Drop for RunningBatch<'_> {
         let (envelope, receipt) = (ExecCommandBatchTool::envelope(&result), receipt(&result).render());
         self.cx.runtime.leave_behind(self.cx.call, &envelope, &receipt.text);
     }
+}
+
+/// Returns the outcome of an item whose turn in a lane did not come in time.
+fn unadmitted(task: &TaskView) -> ItemOutcome {
+    task.first_wait().map_or(ItemOutcome::Skipped(SkipReason::BatchDeadline), |wait| {
+        ItemOutcome::Unadmitted(wait.describe(|task, _, cmd| format!("{task} {cmd}")))
+    })
 }
 
 fn output(cx: &ToolContext<'_>, task: &Arc<TaskView>) -> Option<StoredOutput> {

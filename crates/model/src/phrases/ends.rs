@@ -24,6 +24,11 @@ pub fn exit_clause(status: Option<impl fmt::Display>, signal: Option<&str>) -> S
     }
 }
 
+/// Says that the time of a whole batch ended one of its commands.
+pub fn deadline_clause(ms: u64) -> String {
+    format!("ended by the batch's deadline ({})", exact(ms))
+}
+
 /// Says who stopped a task.
 pub fn stop_clause(by: &Actor) -> String {
     format!("stopped by {by}")

@@ -10,6 +10,6 @@ mod states;
 mod tool_errors;
 mod waits;
 
-pub use ends::{denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
-pub use tool_errors::{question_not_found, task_not_found, unusable, unusable_field};
-pub use waits::hold_sentence;
+pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
+pub use tool_errors::{question_not_found, task_not_found, unusable, unusable_field, withdrawn};
+pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, hold_sentence};

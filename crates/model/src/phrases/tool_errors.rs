@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use pilothouse_envelope::{ErrorKind, ToolError, one_line, with_causes};
+use pilothouse_envelope::{Actor, ErrorKind, ToolError, one_line, with_causes};
 
-use crate::{AnswerRefusal, Error, Resource};
+use crate::{AnswerRefusal, Error, Resource, TaskFact, TaskView};
 
 /// The maximum length of a path inside a sentence, in characters.
 const PATH_CHARS: usize = 200;
@@ -91,13 +91,10 @@ impl From<Error> for ToolError {
                 let error = Self::new(ErrorKind::OperatorDenied, format!("The operator denied this{said}"));
                 let has_note = !note.trim().is_empty();
                 let error = if has_note { error.with_details(json!({ "note": note })) } else { error };
-                error.with_hint("nothing was run; go another way, or ask the operator, but do not send it again as it is")
+                error.with_hint(DENIED)
             }
-            Error::Pending => {
-                Self::new(ErrorKind::OperatorPending, "The operator has not released this yet; nothing was run.")
-                    .with_hint("nothing of it waits any more: go on with something that does not need it, and call once more later")
-                    .retryable(true)
-            }
+            Error::Pending => not_yet(ErrorKind::OperatorPending, "The operator has not released this yet"),
+            Error::NotRun(task) => not_run(&task),
             error @ (Error::NotHeld | Error::CostChanged | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
@@ -113,6 +110,38 @@ impl From<Error> for ToolError {
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
     }
+}
+
+/// What to do about a denial.
+const DENIED: &str =
+    "nothing was run; go another way, or ask the operator, but do not send it again as it is";
+
+/// Reports that a command was stopped before it began.
+fn not_run(task: &TaskView) -> ToolError {
+    let is_operator = task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator);
+    let message = format!("Nothing was run: {}.", task.end_in_words());
+    if is_operator {
+        ToolError::new(ErrorKind::OperatorDenied, message).with_hint(DENIED)
+    } else {
+        ToolError::new(ErrorKind::Withdrawn, message).with_hint("it may be sent again").retryable(true)
+    }
+}
+
+/// Reports that a command did not begin in its caller's time, and was withdrawn.
+pub fn withdrawn(task: &TaskView) -> ToolError {
+    let is_held = task.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
+    match task.first_wait() {
+        Some(wait) => not_yet(ErrorKind::Queued, &format!("The command's turn has not come ({wait})")),
+        None if is_held => Error::Pending.into(),
+        None => not_run(task),
+    }
+}
+
+/// Reports what a call waited for in vain.
+fn not_yet(kind: ErrorKind, why: &str) -> ToolError {
+    ToolError::new(kind, format!("{why}; nothing was run."))
+        .with_hint("nothing of it waits any more: go on with something that does not need it, and call once more later")
+        .retryable(true)
 }
 
 /// What to do about a ceiling that the kernel cannot hold.

@@ -4,7 +4,14 @@ use std::fmt;
 
 use pilothouse_envelope::TaskId;
 
-use crate::{LaneObstacle, LaneWait};
+use crate::{LaneObstacle, LaneWait, TaskFact, TaskView};
+
+/// Says that a command has begun and not ended.
+pub const GOES_ON: &str = "Command has begun and has not ended; it goes on as a task";
+/// Says that a command has not begun, because of its lane.
+pub const AWAITS_TURN: &str = "Command waits for its turn; nothing has been run";
+/// Says that a command has not begun, because of the operator.
+pub const AWAITS_OPERATOR: &str = "Command awaits the operator; nothing has been run";
 
 /// Says why a command is held, and what its caller must not do.
 pub fn hold_sentence(is_paused: bool) -> String {
@@ -26,6 +33,16 @@ impl LaneWait {
             LaneObstacle::Pressure(percent) => format!("memory is short (pressure {percent} %)"),
         };
         format!("lane {lane} {running}/{slots}, {by}")
+    }
+}
+
+impl TaskView {
+    /// Returns its first place in the queue of its lane, if it had to wait.
+    pub fn first_wait(&self) -> Option<&LaneWait> {
+        self.events.iter().find_map(|event| match &event.fact {
+            TaskFact::Queued(wait) => Some(wait),
+            _ => None,
+        })
     }
 }
 
