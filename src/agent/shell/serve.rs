@@ -213,21 +213,14 @@ impl ShellCommand {
                             was_held = true;
                             line.tell(&ShellReply::Held).await;
                         }
-                        CallerStage::Ended { exit: None, .. } if !has_started => {
-                            let reply = self.not_begun(was_held).await;
-                            line.tell(&reply).await;
-                            return line.close().await;
-                        }
-                        CallerStage::Ended { exit, closing, unwritten, ceiling, unended, by_operator } => {
+                        CallerStage::Ended { exit, closing, unwritten, ceiling, unended, by_operator }
+                            if has_started || exit.is_some() =>
+                        {
                             let ending =
                                 ShellCommandEnd { exit, closing, unwritten, ceiling, unended, by_operator };
-                            let words = if ending.takes_words() { self.words() } else { None };
-                            let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
-                            line.tell(&ending.reply(self.agent, &said)).await;
-                            words.into_iter().for_each(AnswerNotices::mark_delivered);
-                            return line.close().await;
+                            return self.report_end(ending, line).await;
                         }
-                        _ if changed.is_err() => {
+                        stage if changed.is_err() || matches!(stage, CallerStage::Ended { .. }) => {
                             let reply = self.not_begun(was_held).await;
                             line.tell(&reply).await;
                             return line.close().await;
@@ -255,6 +248,15 @@ impl ShellCommand {
                 }
             }
         }
+    }
+
+    /// Reports how a command ended, with what a person wrote to its agent.
+    async fn report_end(&self, ending: ShellCommandEnd, mut line: ShellLine) {
+        let words = if ending.takes_words() { self.words() } else { None };
+        let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
+        line.tell(&ending.reply(self.agent, &said)).await;
+        words.into_iter().for_each(AnswerNotices::mark_delivered);
+        line.close().await;
     }
 
     /// Returns the reply for a command that ended before it started.
@@ -362,19 +364,14 @@ async fn record(
 }
 
 fn summary(task: &TaskView) -> String {
-    let end = match task.shell_end() {
-        Some(Exit::Code(code)) => format!("command {}", exit_clause(Some(code), None)),
-        Some(Exit::Signal(name)) => format!("command {}", exit_clause(None::<i32>, Some(&name.to_string()))),
-        None => format!("command {}", task.status.as_str()),
+    let end = match task.shell_end().map(Exit::code_or_signal) {
+        Some((code, signal)) => exit_clause(code, signal.as_deref()),
+        None => task.status.as_str().to_owned(),
     };
-    task.with_unended(end)
+    task.with_unended(format!("command {end}"))
 }
 
 fn result(task: &TaskView) -> Value {
-    let (code, signal) = match task.shell_end() {
-        Some(Exit::Code(code)) => (Some(*code), None),
-        Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
-        None => (None, None),
-    };
+    let (code, signal) = task.shell_end().map(Exit::code_or_signal).unwrap_or_default();
     json!({ "task": { "task_id": task.id, "status": task.status }, "exit_code": code, "signal": signal })
 }
