@@ -608,6 +608,9 @@ fn stopping_and_quitting_ask_first() {
     let mut idle = Heart::on(empty());
     idle.writes("0", 10);
     assert!(idle.leaves());
+    let mut idle = Heart::on(empty());
+    idle.hears(PlainEvent::EndKey);
+    assert!(idle.leaves(), "Control-D");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::thread;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 
+use crate::e2e_fleet::go_to;
 use crate::shell_door::Door;
 use crate::support::{Console, skip, wait_until};
 
@@ -47,38 +48,42 @@ impl Case {
         }
     }
 
-    /// Runs it with a console that answers; afterwards no output, answer or file contains the secret.
-    fn is_answered(&self) {
-        if !self.can_run() {
-            return;
-        }
-        let door = Door::new();
+    /// Runs it with a console that answers, as the task of this number; afterwards no output, answer or file contains
+    /// the secret.
+    fn is_answered(&self, (door, console): (&Door, &Console), number: usize) {
+        let name = format!("t{number:02}");
         (self.prepare)(&door.home.workspace());
-        let console = Console::open(&door.home, &[], (80, 24));
-        console.shows("no agent yet");
         let mut call = door.of_claude("one", &self.script);
         call.stdin(Stdio::null());
         let running = thread::spawn(move || call.output().expect("runs"));
-        for (number, (prompt, answer)) in self.dialogue.iter().enumerate() {
-            console.shows(prompt);
-            if number == 0 {
+        let waits = || tasks(door)["data"]["tasks"][0]["waiting"].is_object();
+        for (at, (prompt, answer)) in self.dialogue.iter().enumerate() {
+            if at == 0 {
+                wait_until("it asks", || door.commands().len() == number && waits());
                 console.shows("asks for");
+                go_to(console, &name);
+                console.shows(prompt);
                 console.keys(b"\r");
-                console.shows(" INPUT t01");
+                console.shows(&format!(" INPUT {name}"));
             } else {
+                console.shows(prompt);
                 // Some programs, openssl for one, turn the echo off only after they have printed a further prompt.
-                wait_until("it reads the answer", || tasks(&door)["data"]["tasks"][0]["waiting"].is_object());
+                wait_until("it reads the answer", waits);
             }
             console.keys(format!("{answer}\r").as_bytes());
         }
         let output = running.join().expect("ends");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && said.contains(self.prints), "{output:?}\n{}", console.text());
-        console.shows("t01 has ended");
-        self.is_nowhere(&door, &console, &output);
+        console.shows(&format!("{name} has ended"));
+        self.is_nowhere((door, console), number, &output);
+        if !console.text().contains(" OBSERVE ") {
+            console.keys(b"\x1d");
+        }
+        console.shows(" OBSERVE ");
     }
 
-    fn is_nowhere(&self, door: &Door, console: &Console, output: &Output) {
+    fn is_nowhere(&self, (door, console): (&Door, &Console), number: usize, output: &Output) {
         let id = tasks(door)["data"]["tasks"][0]["task_id"].as_str().expect("a task").to_owned();
         let mut places = vec![
             ("stdout".to_owned(), output.stdout.clone()),
@@ -90,7 +95,7 @@ impl Case {
             &["task", "export", &id, "--as", "cast"],
             &["task", "export", &id, "--as", "text"],
             &["receipt", "list"],
-            &["receipt", "show", "1"],
+            &["receipt", "show", &number.to_string()],
         ] {
             places.push((args.join(" "), door.home.run(args).stdout));
         }
@@ -257,36 +262,6 @@ fn gpg() -> Case {
     }
 }
 
-#[test]
-fn the_prompt_of_read_is_answered_in_the_console() {
-    read().is_answered();
-}
-
-#[test]
-fn the_prompt_of_python_getpass_is_answered_in_the_console() {
-    getpass().is_answered();
-}
-
-#[test]
-fn the_prompts_of_openssl_enc_are_answered_in_the_console() {
-    openssl().is_answered();
-}
-
-#[test]
-fn the_prompts_of_openssl_passwd_are_answered_in_the_console() {
-    passwd().is_answered();
-}
-
-#[test]
-fn the_prompts_of_ssh_keygen_are_answered_in_the_console() {
-    ssh_keygen().is_answered();
-}
-
-#[test]
-fn the_prompts_of_gpg_with_pinentry_tty_are_answered_in_the_console() {
-    gpg().is_answered();
-}
-
 /// Asks every request for a user name and password; returns its address, and the first credentials it received.
 fn server() -> (String, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -312,10 +287,11 @@ fn server() -> (String, thread::JoinHandle<String>) {
     (address, serving)
 }
 
-#[test]
-fn the_prompts_of_git_for_a_server_are_answered_in_the_console() {
+/// A request of git's to a server, and what that is given; `None` if there is no git for it.
+fn git() -> Option<(Case, thread::JoinHandle<String>)> {
     if installed("git").is_none() || Command::new("git").args(["help", "-g"]).output().is_err() {
-        return skip("git");
+        skip("git");
+        return None;
     }
     let (address, serving) = server();
     let case = Case {
@@ -325,8 +301,21 @@ fn the_prompts_of_git_for_a_server_are_answered_in_the_console() {
         dialogue: vec![("» Username for", "me"), ("» Password for", SECRET)],
         prints: "asked",
     };
-    case.is_answered();
-    assert_eq!(serving.join().expect("served"), base64(format!("me:{SECRET}").as_bytes()));
+    Some((case, serving))
+}
+
+#[test]
+fn the_prompts_of_real_programs_are_answered_in_the_console_and_the_answers_are_nowhere_else() {
+    let door = Door::new();
+    let console = Console::open(&door.home, &[], (80, 24));
+    console.shows("no agent yet");
+    let (git, serving) = git().unzip();
+    let local = [read(), getpass(), openssl(), passwd(), ssh_keygen(), gpg()];
+    let can_run = local.into_iter().filter(Case::can_run).chain(git);
+    can_run.zip(1..).for_each(|(case, number)| case.is_answered((&door, &console), number));
+    if let Some(serving) = serving {
+        assert_eq!(serving.join().expect("served"), base64(format!("me:{SECRET}").as_bytes()));
+    }
 }
 
 #[test]

@@ -16,11 +16,13 @@ fn tagged_task(agent: &Agent, tag: &Tag) -> String {
 }
 
 #[test]
-fn two_attached_consoles_show_the_same_and_either_may_type() {
+fn f33_a_second_console_attaches_to_the_first_ones_runtime_and_either_may_type() {
     let home = Home::new();
-    let agent = Agent::connect_first(&home, &[]);
-    let (first, second) = (Console::open(&home, &[], SIZE), Console::open(&home, &[], (120, 40)));
-    agent.task("while read -r line; do echo \"<$line>\"; done");
+    let mut first = Console::open(&home, &[], SIZE);
+    wait_until("the first one serves", || home.places().operator_socket().exists());
+    let mut second = Console::open(&home, &[], (120, 40));
+    let agent = Agent::connect(&home, &[]);
+    let task = agent.task("while read -r line; do echo \"<$line>\"; done");
     for (console, word) in [(&first, "one"), (&second, "two")] {
         console.shows("waiting for input");
         console.keys(b"\r");
@@ -31,6 +33,12 @@ fn two_attached_consoles_show_the_same_and_either_may_type() {
         console.keys(b"\x1d");
         console.shows(" OBSERVE ");
     }
+    second.kill(Signal::TERM);
+    second.exit();
+    let listed = agent.call("TaskStatus", &json!({"task_id": task}));
+    assert_eq!(listed.result("/task/status"), "running", "its tasks are the first one's");
+    agent.leave();
+    first.stop_all_and_quit();
 }
 
 #[test]

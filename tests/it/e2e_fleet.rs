@@ -231,34 +231,24 @@ fn a_port_holder_in_another_workspace_is_named_in_the_console_and_to_no_agent() 
 }
 
 #[test]
-fn the_runtimes_of_another_machine_stand_beside_those_of_this_one() {
+fn the_runtimes_of_another_machine_stand_beside_those_of_this_one_and_their_logs_are_read_here() {
     let (here, there) = (Home::new(), Home::new());
     configured(&here, &there);
     let agent = Agent::connect_first(&here, &[]);
     agent.task("while read -r line; do echo \"here <$line>\"; done");
     let far = Agent::connect_first(&there, &[]);
     far.task("while read -r line; do echo \"there <$line>\"; done");
-    let console = Console::open(&here, &["fleet", "box"], SIZE);
+    far.task("seq 1 5000 | sed 's/^/row /'; cat");
+    let mut console = Console::open(&here, &["fleet", "box"], SIZE);
     console.shows(" workspace  1 task");
-    console.shows(" box:workspace  1 task");
+    console.shows(" box:workspace  2 tasks");
     for (name, says) in [("box:workspace/t01", "there"), ("workspace/t01", "here")] {
         type_into(&console, name, says);
     }
-    assert!(there.run(&["serve", "--stop"]).status.success());
-    console.shows("box:workspace: its runtime has ended");
-    console.shows(" workspace  1 task");
-}
-
-#[test]
-fn the_log_of_a_task_on_another_machine_is_read_here() {
-    let (here, there) = (Home::new(), Home::new());
-    configured(&here, &there);
-    let far = Agent::connect_first(&there, &[]);
-    far.task("seq 1 5000 | sed 's/^/row /'; cat");
-    let mut console = Console::open(&here, &["fleet", "box"], SIZE);
+    go_to(&console, "box:workspace/t02");
     console.shows("row 5000");
     console.keys(b"\x1b[5~");
-    console.shows(" of 5,000");
+    console.shows("scrolled back");
     // These keys go to the pane, not to the list.
     console.keys(b"2/4711\r");
     console.shows("row 4711");
@@ -272,33 +262,36 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
     assert_eq!(count(), 1, "the log is read from a copy");
     console.keys(b"\x1b");
     console.shown_until("the end of the log", |text| (!text.contains("scrolled back")).then_some(()));
-    console.keys(b"qd");
+    console.keys(b"1");
+    assert!(there.run(&["serve", "--stop"]).status.success());
+    console.shows("box:workspace: its runtime has ended");
+    console.shows(" workspace  1 task");
+    console.keys(b"q");
+    console.shows("QUIT?");
+    console.keys(b"d");
     console.exit();
     assert_eq!(count(), 0, "copies go with the console");
 }
 
 /// Each attempt to reach it takes a second: it must report the failure before twenty attempts are over.
 #[test]
-fn a_remote_place_that_refuses_slowly_reports_the_refusal_soon() {
+fn remote_places_that_refuse_slowly_or_cannot_be_reached_are_told_beside_the_local_workspace() {
     let home = Home::new();
     let listed = json!({"data": {"machine": "m", "version": "9", "link": 7, "load": null, "runtimes": [
         {"id": "0123456789ab", "workspace": "/srv", "pid": 7, "version": "9", "link": 7, "tasks": 0, "needs": 0}
     ]}});
     let script =
         format!("case \"$*\" in *list*) echo '{listed}';; *) sleep 1; echo 'not today' >&2; exit 1;; esac");
-    home.configure("config.toml", &format!("[hosts.box]\nvia = {}\n", json!(["sh", "-c", script, "slow"])));
-    let console = Console::open(&home, &["fleet", "box"], SIZE);
-    console.shows(" box:srv  lost");
-    console.shows("not today (exit 1)");
-}
-
-#[test]
-fn an_unreachable_machine_is_shown_as_lost_beside_the_local_workspace() {
-    let home = Home::new();
-    home.configure("config.toml", "[hosts.nowhere]\nvia = [\"false\"]\n");
+    let hosts = format!(
+        "[hosts.box]\nvia = {}\n[hosts.nowhere]\nvia = [\"false\"]\n",
+        json!(["sh", "-c", script, "slow"])
+    );
+    home.configure("config.toml", &hosts);
     let agent = Agent::connect_first(&home, &[]);
     agent.task("exec sleep 100");
-    let console = Console::open(&home, &["fleet", "nowhere"], SIZE);
+    let console = Console::open(&home, &["fleet", "box", "nowhere"], SIZE);
     console.shows(" workspace  1 task");
     console.shows(" nowhere  lost");
+    console.shows(" box:srv  lost");
+    console.shows("not today (exit 1)");
 }

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Console, Home, spawner};
+use crate::support::{Console, Desk, Home, spawner};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -139,17 +139,17 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
 #[test]
 fn a_gate_that_runs_out_says_so_in_its_dialog() {
     let house = House::open();
-    let console = Console::open(&house.home, &[], SIZES[0]);
-    console.shows(" OBSERVE ");
+    let mut desk = Desk::open(&house.home, SIZES[0]);
+    desk.shows(" OBSERVE ");
     let asked = house.ask("Soon over?", Duration::from_secs(12));
-    console.shows("gate deploy");
-    console.keys(b"a");
-    console.shows("1 thing waits for you");
-    console.keys(b"\r");
-    console.shows("y approve");
-    console.shows("no longer open");
-    console.keys(b"y");
+    desk.shows("gate deploy");
+    desk.keys(b"a");
+    desk.shows("1 thing waits for you");
+    desk.keys(b"\r");
+    desk.shows("y approve");
+    desk.shows("no longer open");
+    desk.keys(b"y");
     assert!(matches!(house.settled(asked), QuestionOutcome::TimedOut { .. }));
-    console.keys(b"\x1b");
-    console.wait_for("the dialog is closed", |screen| !screen.contents().contains("no longer open"));
+    desk.keys(b"\x1b");
+    desk.wait_for("the dialog is closed", |screen| !screen.contains("no longer open"));
 }

@@ -1,4 +1,5 @@
-//! A person decides what an agent may run: paused, released, denied; with the runtime inside the console and outside it.
+//! A person decides what an agent may run: asked by rules, in a real terminal. What else a person decides is in
+//! `console_joined`.
 
 use serde_json::json;
 
@@ -12,71 +13,6 @@ fn answer(console: &Console, key: &[u8], what: &str, told: &str) {
         }
         console.text().contains(told)
     });
-}
-
-fn decide(home: &Home, console: &Console, agent: &Agent) {
-    let ran = home.workspace().join("ran");
-    console.keys(b"p");
-    console.shows("PAUSED");
-    let asked = agent.call("ExecCommand", &json!({"cmd": "touch ran; printf done", "yield_time_ms": 250}));
-    assert_eq!(asked.result("/disposition"), "awaiting_operator");
-    assert_eq!(asked.result("/task_handle/status"), "queued");
-    assert!(!ran.exists());
-    let read = agent.ask("TaskOutput", &json!({"task_id": asked.task()}));
-    console.shows("needs approval");
-    console.keys(b"A");
-    console.shows("wants to run a command");
-    console.shows("touch ran; printf done");
-    answer(console, b"y", "the call is let go", "exit 0");
-    let read = agent.answer(read);
-    assert_eq!(
-        (read.result("/task/status"), read.result("/task/output_preview")),
-        (&json!("completed"), &json!("done"))
-    );
-    assert!(ran.exists());
-
-    let asked = agent.ask("ExecCommand", &json!({"cmd": "touch never", "yield_time_ms": 30000}));
-    console.shows("needs approval");
-    console.keys(b"A");
-    console.shows("touch never");
-    answer(console, b"n", "a note is asked for", "why not?");
-    console.keys(b"\x15not today\r");
-    let denied = agent.answer(asked);
-    assert_eq!(denied.envelope["error"]["kind"], "operator_denied", "{}", denied.envelope);
-    assert_eq!(denied.envelope["error"]["details"]["note"], "not today");
-    assert!(!home.workspace().join("never").exists());
-
-    console.wait_for("nothing is held", |screen| !screen.contents().contains("1 held"));
-    console.keys(b"p");
-    console.wait_for("the pause is over", |screen| !screen.contents().contains("PAUSED"));
-    assert!(agent.call("ExecCommand", &json!({"cmd": "printf free"})).receipt.contains("free"));
-}
-
-#[test]
-fn a_person_decides_held_commands_with_the_runtime_in_the_console() {
-    let home = Home::new();
-    let mut console = Console::open(&home, &[], (80, 24));
-    console.shows("no agent yet");
-    let agent = Agent::connect(&home, &["--label", "claude"]);
-    decide(&home, &console, &agent);
-    agent.leave();
-    console.shows("○ claude");
-    console.keys(b"q");
-    assert_eq!(console.exit(), 0);
-}
-
-#[test]
-fn a_person_decides_held_commands_in_an_attached_console() {
-    let home = Home::new();
-    let agent = Agent::connect(&home, &["--label", "claude"]);
-    agent.call("TaskList", &json!({}));
-    let mut console = Console::open(&home, &[], (120, 40));
-    console.shows("claude");
-    decide(&home, &console, &agent);
-    agent.leave();
-    console.shows("○ claude");
-    console.keys(b"q");
-    assert_eq!(console.exit(), 0);
 }
 
 #[test]

@@ -36,49 +36,43 @@ fn write(fifo: &Path) {
 }
 
 #[test]
-fn a_command_does_not_end_with_the_one_shot_that_came_first() {
+fn what_one_shots_start_outlives_the_first_of_them_and_is_listed_and_stopped_by_others() {
     let home = Home::new();
     let (first_gate, second_gate) = (home.fifo("first"), home.fifo("second"));
-    let mut first = start(&home, &["command", "run", "cat first"]);
+    let first = start(&home, &["command", "run", "cat first"]);
     write(&first_gate);
     let second = start(&home, &["command", "run", "echo begun > f; cat second; echo finished >> f"]);
     let text = || std::fs::read_to_string(home.workspace().join("f")).unwrap_or_default();
     wait_until("the second command has begun", || text() == "begun\n");
-    assert!(first.wait().expect("ends").success());
+    let output = first.wait_with_output().expect("ends");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("started a runtime"), "{told}");
     write(&second_gate);
     let output = second.wait_with_output().expect("ends");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(text(), "begun\nfinished\n");
-}
 
-#[test]
-fn a_task_outlives_its_one_shot_and_is_listed_and_stopped_by_others() {
-    let home = Home::new();
     let tag = Tag::new();
     let cmd = format!("sleep {}", tag.0);
-    let ran = home.run(&["command", "run", &cmd, "--yield-time-ms", "0"]);
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(ran.status.success() && told.contains("started a runtime"), "{told}");
+    assert!(home.run(&["command", "run", &cmd, "--yield-time-ms", "0"]).status.success());
     tag.asleep();
-    let listed = json(&home, &["task", "list"]);
+    let listed = told_here(&home, &["task", "list"]);
     assert_eq!(listed["data"]["total"], 1, "{listed}");
     let task = listed["data"]["tasks"][0]["task_id"].as_str().expect("an id").to_owned();
-    let stopped = json(&home, &["task", "stop", &task]);
+    let stopped = told_here(&home, &["task", "stop", &task]);
     assert_eq!(stopped["ok"], true, "{stopped}");
     wait_until("the task is gone", || tag.holders().is_empty());
-}
 
-#[test]
-fn a_command_in_the_foreground_of_one_shell_is_listed_and_stopped_from_another() {
-    let home = Home::new();
+    // So is a command in the foreground of another shell.
     let tag = Tag::new();
     let running = start(&home, &["command", "run", &format!("sleep {}", tag.0), "--yield-time-ms", "30000"]);
     tag.asleep();
     // The process exists a moment before the runtime knows of it.
-    let id = || json(&home, &["task", "list"])["data"]["tasks"][0]["task_id"].as_str().map(str::to_owned);
+    let id =
+        || told_here(&home, &["task", "list"])["data"]["tasks"][0]["task_id"].as_str().map(str::to_owned);
     wait_until("it is listed", || id().is_some());
     let task = id().expect("an id");
-    assert_eq!(json(&home, &["task", "stop", &task])["ok"], true);
+    assert_eq!(told_here(&home, &["task", "stop", &task])["ok"], true);
     let output = running.wait_with_output().expect("ends");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTERM") && tag.holders().is_empty(), "{said}");
@@ -193,51 +187,45 @@ fn ending_all_processes_below_an_agents_server_does_not_end_the_runtime() {
     assert!(!tag.holders().is_empty());
 }
 
-#[test]
-fn a_command_gets_the_environment_of_its_caller_and_the_runtime_keeps_none_of_it() {
-    let home = Home::new();
-    let echo = ["command", "run", "echo [$MARK]"];
-    let said = |mark: &str| {
-        let answer = answer(home.command(&echo).env("MARK", mark));
-        answer["data"]["stdout_preview"].as_str().expect("output").to_owned()
-    };
-    assert_eq!(said("first-hunter2"), "[first-hunter2]\n");
-    assert_eq!(said("second"), "[second]\n");
-    let own = std::fs::read(format!("/proc/{}/environ", home.runtime_pid())).expect("its environment");
-    assert!(!String::from_utf8_lossy(&own).contains("hunter2"));
-    let mut open = vec![home.places().recordings()];
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(path.read_dir().expect("lists").flatten().map(|entry| entry.path()));
-        } else if path.extension().is_some_and(|end| end == "jsonl") {
-            let text = std::fs::read_to_string(&path).expect("text");
-            assert!(!text.contains("MARK=") && !text.contains("\"first-hunter2\""), "{text}");
-        }
-    }
-}
-
 /// Removes a variable that some agents do not pass on to their servers.
 fn bare(command: &mut Command) -> &mut Command {
     command.env_remove("XDG_RUNTIME_DIR")
 }
 
 #[test]
-fn callers_with_other_variables_meet_in_one_runtime() {
+fn callers_with_other_variables_meet_in_one_runtime_that_keeps_none_of_them() {
     let home = Home::new();
     let tag = Tag::new();
-    let cmd = format!("sleep {}", tag.0);
     let elsewhere = home.workspace().join("../other-state");
-    let mut first = home.command(&["command", "run", &cmd, "--yield-time-ms", "0"]);
-    assert_eq!(answer(bare(&mut first).env("XDG_STATE_HOME", &elsewhere))["ok"], true);
-    tag.asleep();
+    let said = |answer: &Value| answer["data"]["stdout_preview"].as_str().expect("output").to_owned();
+    let echo = ["command", "run", "echo [$MARK]"];
+    let mut first = home.command(&echo);
+    let first = answer(bare(&mut first).env("XDG_STATE_HOME", &elsewhere).env("MARK", "first-hunter2"));
+    assert_eq!(said(&first), "[first-hunter2]\n", "a command gets the environment of its caller");
     assert!(!home.places().agent_socket().exists(), "it has its sockets where its own variables say");
+    let run = home.run(&["command", "run", &format!("sleep {}", tag.0), "--yield-time-ms", "0"]);
+    assert!(run.status.success());
+    tag.asleep();
     assert_eq!(json(&home, &["task", "list"])["data"]["total"], 1);
-    let second = json(&home, &["command", "run", "echo here too"]);
-    assert_eq!(second["data"]["stdout_preview"], "here too\n");
+    assert_eq!(said(&answer(home.command(&echo).env("MARK", "second"))), "[second]\n");
     assert!(!home.places().recordings().exists(), "no second runtime recorded anything");
     let doctor = json(&home, &["doctor"]);
     let findings = doctor["data"]["findings"].as_array().expect("findings");
     assert!(findings.iter().all(|finding| finding["check"] != "runtimes"), "{doctor}");
+
+    let own = std::fs::read(format!("/proc/{}/environ", home.runtime_pid())).expect("its environment");
+    assert!(!String::from_utf8_lossy(&own).contains("hunter2"));
+    let (mut open, mut rows) = (vec![elsewhere], 0);
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(path.read_dir().expect("lists").flatten().map(|entry| entry.path()));
+        } else if path.extension().is_some_and(|end| end == "jsonl") {
+            let text = std::fs::read_to_string(&path).expect("text");
+            assert!(!text.contains("MARK=") && !text.contains("\"first-hunter2\""), "{text}");
+            rows += text.lines().count();
+        }
+    }
+    assert!(rows > 0, "they are on record");
 }
 
 #[test]
@@ -366,21 +354,6 @@ fn f22_no_command_starts_after_the_state_folder_was_removed() {
     console.kill(Signal::TERM);
     console.exit();
     home.stop(&mut served);
-}
-
-#[test]
-fn f33_a_second_console_attaches_to_the_first_ones_runtime() {
-    let home = Home::new();
-    let mut first = Console::open(&home, &[], (120, 40));
-    wait_until("the first one serves", || home.places().operator_socket().exists());
-    let mut second = Console::open(&home, &[], (120, 40));
-    assert_eq!(json(&home, &["command", "run", "sleep 60", "--yield-time-ms", "0"])["ok"], true);
-    first.shows("sleep 60");
-    second.shows("sleep 60");
-    second.kill(Signal::TERM);
-    second.exit();
-    assert_eq!(json(&home, &["task", "list"])["data"]["total"], 1, "its tasks are the first one's");
-    first.stop_all_and_quit();
 }
 
 fn refusal(home: &Home) -> String {

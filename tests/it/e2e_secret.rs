@@ -7,7 +7,7 @@ use pilothouse::model::TaskFact;
 use pilothouse::runtime::past;
 use serde_json::json;
 
-use crate::support::{Agent, Console, Home};
+use crate::support::{Agent, Console, Desk, Home, wait_until};
 
 /// Asks for a secret, prints its length, then waits for an ordinary line.
 const ASKING: &str = "printf 'Password: '; stty -echo; read -r p; stty echo; echo; \
@@ -30,18 +30,67 @@ fn holders(folder: &Path, text: &str) -> Vec<String> {
     found
 }
 
-/// Types the secret in one of two ways, then an ordinary line.
-fn answer(keys: impl Fn(&Console)) {
+/// A console in front of a person: in a terminal, or in this process.
+trait Front {
+    fn open(home: &Home) -> (Self, Agent)
+    where
+        Self: Sized;
+    fn keys(&mut self, keys: &[u8]);
+    fn shows(&mut self, text: &str);
+    fn text(&mut self) -> String;
+}
+
+impl Front for Console {
+    fn open(home: &Home) -> (Self, Agent) {
+        let console = Self::open(home, &[], (80, 24));
+        console.shows("no agent yet");
+        (console, Agent::connect(home, &[]))
+    }
+
+    fn keys(&mut self, keys: &[u8]) {
+        Self::keys(self, keys);
+    }
+
+    fn shows(&mut self, text: &str) {
+        Self::shows(self, text);
+    }
+
+    fn text(&mut self) -> String {
+        Self::text(self)
+    }
+}
+
+impl Front for Desk {
+    fn open(home: &Home) -> (Self, Agent) {
+        let agent = Agent::here(home, None);
+        (Self::inside(home, (80, 24)), agent)
+    }
+
+    fn keys(&mut self, keys: &[u8]) {
+        Self::keys(self, keys);
+    }
+
+    fn shows(&mut self, text: &str) {
+        Self::shows(self, text);
+    }
+
+    fn text(&mut self) -> String {
+        Self::text(self)
+    }
+}
+
+/// Types the secret in one of several ways, then an ordinary line.
+fn answer<F: Front>(keys: impl Fn(&mut F)) {
     let home = Home::new();
-    let console = Console::open(&home, &[], (80, 24));
-    console.shows("no agent yet");
-    let agent = Agent::connect(&home, &[]);
+    let (mut console, agent) = F::open(&home);
     let task = agent.task(ASKING);
     console.shows("waiting for a password");
-    keys(&console);
+    keys(&mut console);
     console.shows(&format!("length {}", SECRET.len()));
     // After a line has been sent, the keys are back in the console.
-    console.shows_one(&[" OBSERVE ", " INPUT t01"]);
+    wait_until("the keys go somewhere", || {
+        [" OBSERVE ", " INPUT t01"].iter().any(|mode| console.text().contains(mode))
+    });
     if console.text().contains(" INPUT t01") {
         console.keys(b"\x1d");
     }
@@ -49,6 +98,7 @@ fn answer(keys: impl Fn(&Console)) {
     console.keys(b"\r");
     console.shows(" INPUT t01");
     console.keys(b"visible-word\r");
+    console.shows("exit 0");
     let read = agent.call("TaskOutput", &json!({"task_id": task}));
     assert_eq!(read.result("/task/status"), "completed");
     let said = read.envelope.to_string();
@@ -56,6 +106,7 @@ fn answer(keys: impl Fn(&Console)) {
     assert!(!console.text().contains(SECRET));
     drop(agent);
     drop(console);
+    home.end_here();
     let everything = home.workspace().join("..");
     assert!(!holders(&everything, "Password: ").is_empty(), "the output is on record");
     assert_eq!(holders(&everything, SECRET), Vec::<String>::new());
@@ -74,7 +125,7 @@ fn answer(keys: impl Fn(&Console)) {
 
 #[test]
 fn a_secret_typed_key_by_key_is_nowhere() {
-    answer(|console| {
+    answer(|console: &mut Console| {
         console.keys(b"\r");
         console.shows(" INPUT t01");
         for key in SECRET.bytes() {
@@ -86,7 +137,7 @@ fn a_secret_typed_key_by_key_is_nowhere() {
 
 #[test]
 fn a_secret_written_as_a_line_is_nowhere() {
-    answer(|console| {
+    answer(|console: &mut Desk| {
         console.keys(b"i");
         console.shows("secret, not recorded");
         console.keys(SECRET.as_bytes());
@@ -97,7 +148,7 @@ fn a_secret_written_as_a_line_is_nowhere() {
 
 #[test]
 fn a_pasted_secret_is_nowhere() {
-    answer(|console| {
+    answer(|console: &mut Desk| {
         console.keys(b"\r");
         console.shows(" INPUT t01");
         console.keys(format!("\x1b[200~{SECRET}\x1b[201~").as_bytes());

@@ -33,10 +33,10 @@ fn drew_nothing(console: &Console) {
 }
 
 #[test]
-fn a_task_is_started_answered_and_seen_to_its_end() {
+fn a_day_in_plain_lines_with_a_secret_and_f51_a_paste_of_megabytes_that_is_refused_as_one() {
     let home = Home::new();
-    let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
-    console.shows("system: accessible console, because of --accessible");
+    let mut console = Console::of(&plain(&home, &[], &[("ACCESSIBLE", "1")]), (100, 60));
+    console.shows("because of ACCESSIBLE in the environment");
     console.shows("0 quit: quit the console");
     console.keys(b"start printf 'Name? '; read -r name; echo \"Hello $name\"\n");
     console.shows("operator: started t01: printf");
@@ -47,70 +47,47 @@ fn a_task_is_started_answered_and_seen_to_its_end() {
     console.keys(b"output t01\n");
     console.shows("t01: Hello Ada");
     console.asks_until(b"receipts\n", "operator TaskInput, success");
-    console.keys(b"0\n");
-    assert_eq!(console.exit(), 0);
-    console.shows("Tasks: 1 completed.");
-    drew_nothing(&console);
-}
 
-#[test]
-fn a_secret_is_not_seen_and_the_terminal_shows_again_what_is_written() {
-    let home = Home::new();
-    let mut console = Console::of(&plain(&home, &[], &[("ACCESSIBLE", "1")]), (100, 60));
-    console.shows("because of ACCESSIBLE in the environment");
+    // A secret is not seen, and the terminal shows again what is written.
     console.keys(b"start printf 'Password: '; stty -echo; read -r p; stty echo; echo \"length ${#p}\"\n");
-    console.shows("t01 waiting for a password");
-    console.keys(b"line t01\n");
+    console.shows("t02 waiting for a password");
+    console.keys(b"line t02\n");
     console.shows("It is not shown and not recorded.");
     console.keys(b"hunter2\n");
-    console.shows("t01 ended: exit 0");
-    console.keys(b"output\n");
-    console.shows("t01: Password: length 7");
-    console.keys(b"0\n");
-    assert_eq!(console.exit(), 0);
-    assert!(!console.text().contains("hunter2"), "{}", console.text());
-    console.is_as_it_was_in_lines();
-}
+    console.shows("t02 ended: exit 0");
+    console.keys(b"output t02\n");
+    console.shows("t02: Password: length 7");
+    assert!(!String::from_utf8_lossy(&console.bytes()).contains("hunter2"), "{}", console.text());
 
-#[test]
-fn quitting_asks_while_something_runs_and_control_c_asks_too() {
-    let home = Home::new();
-    let mut console = Console::of(&plain(&home, &[], &[("TERM", "dumb")]), (100, 60));
-    console.shows("because of TERM=dumb");
     console.keys(b"start sleep 1000\n");
-    console.shows("operator: started t01: sleep 1000");
-    console.keys(b"\x03");
-    console.shows("1 task is running. 1: stop all");
-    console.keys(b"1\n");
-    assert_eq!(console.exit(), 0);
-    drew_nothing(&console);
-}
-
-#[test]
-fn control_d_asks_like_quit_while_something_runs_and_leaves_otherwise() {
-    let home = Home::new();
-    let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
-    console.shows("0 quit: quit the console");
-    console.keys(b"start sleep 1000\n");
-    console.shows("operator: started t01: sleep 1000");
+    console.shows("operator: started t03: sleep 1000");
+    // Control-D asks like quit while something runs, and so does Control-C.
     console.keys(b"\x04");
     console.shows("1 task is running. 1: stop all");
     console.keys(b"\n");
     console.shows("left as it is");
     console.keys(b"start sleep 1000\n");
-    console.shows("operator: started t02: sleep 1000");
+    console.shows("operator: started t04: sleep 1000");
     console.keys(b"\x04");
     console.shows("2 tasks are running. 1: stop all");
     console.keys(b"\n");
     console.wait_for("it stays again", |screen| screen.contents().matches("left as it is").count() == 2);
-    for task in ["t01", "t02"] {
-        console.keys(format!("stop {task}\n").as_bytes());
-        console.shows(&format!("stop {task}?"));
-        console.keys(b"s\n");
-        console.shows(&format!("{task} ended"));
-    }
-    console.keys(b"\x04");
+    console.keys(b"stop t03\n");
+    console.shows("stop t03?");
+    console.keys(b"s\n");
+    console.shows("t03 ended");
+
+    console.keys("pasted words, and no command\n".repeat(100_000).as_bytes());
+    console.shows("lines at once were not taken");
+    // It is a line of its own once all before it has been read.
+    console.asks_until(b"name t04 alive\n", "operator: named t04 alive");
+    console.keys(b"\x03");
+    console.shows("1 task is running. 1: stop all");
+    console.keys(b"1\n");
     assert_eq!(console.exit(), 0);
+    console.shows("Tasks: 2 completed");
+    console.is_as_it_was_in_lines();
+    drew_nothing(&console);
 }
 
 #[test]
@@ -164,7 +141,8 @@ fn an_attached_plain_console_tells_what_an_agent_does_and_answers_its_held_call(
     let home = Home::new();
     let agent = Agent::connect(&home, &["--label", "claude"]);
     agent.call("TaskList", &json!({}));
-    let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
+    let mut console = Console::of(&plain(&home, &[], &[("TERM", "dumb")]), (100, 60));
+    console.shows("because of TERM=dumb");
     console.shows("system: attached: the runtime goes on without this console");
     console.keys(b"pause\n");
     console.shows("operator: paused agents");
@@ -180,23 +158,10 @@ fn an_attached_plain_console_tells_what_an_agent_does_and_answers_its_held_call(
     console.shows("system: t01 ended: exit 0");
     agent.leave();
     console.shows("agent claude: has gone");
-    console.keys(b"0\n");
+    // Nothing runs: Control-D leaves.
+    console.keys(b"\x04");
     assert_eq!(console.exit(), 0);
-}
-
-#[test]
-fn without_a_terminal_lines_come_from_a_pipe_and_the_end_comes_by_itself() {
-    let home = Home::new();
-    let (child, mut input) = piped(plain(&home, &["--accessible"], &[("TERM", "")]));
-    input.write_all(b"start printf 'one\\ntwo\\n'; exit 3\nfollow t01\n").expect("written");
-    drop(input);
-    let output = child.wait_with_output().expect("ends");
-    let said = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    for line in ["operator: started t01:", "system: t01 ended: exit 3", "system: nothing runs any more"] {
-        assert!(said.contains(line), "{line}\n{said}");
-    }
-    assert!(!said.contains('\x1b'));
+    drew_nothing(&console);
 }
 
 #[test]
@@ -231,13 +196,28 @@ fn lines_before_a_quit_are_carried_out_embedded_and_attached() {
 }
 
 #[test]
-fn a_recording_tells_output_and_last_screen_though_quit_follows_at_once() {
+fn without_a_terminal_lines_come_from_a_pipe_to_a_runtime_and_to_its_recording() {
     let home = Home::new();
-    let (child, mut input) = piped(plain(&home, &["--accessible"], &[]));
-    input.write_all(b"start printf 'one\\ntwo\\033[1;1HONE\\033[2;1H'\n").expect("written");
+    let (child, mut input) = piped(plain(&home, &["--accessible"], &[("TERM", "")]));
+    input
+        .write_all(b"start printf 'one\\ntwo\\033[1;1HONE\\033[2;1H'; exit 3\nfollow t01\n")
+        .expect("written");
     drop(input);
-    assert_eq!(child.wait_with_output().expect("ends").status.code(), Some(0));
+    // The end comes by itself.
+    let output = child.wait_with_output().expect("ends");
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for line in [
+        "system: accessible console, because of --accessible",
+        "operator: started t01:",
+        "system: t01 ended: exit 3",
+        "system: nothing runs any more",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(!said.contains('\x1b'));
 
+    // A recording tells output and last screen, though quit follows at once.
     let (child, mut input) = piped(plain(&home, &["open", "--accessible", "latest"], &[]));
     input.write_all(b"output t01\nscreen t01\nreceipts 1\nreceipts 99\nquit\n").expect("written");
     let output = child.wait_with_output().expect("ends");

@@ -1,8 +1,8 @@
 //! Detecting what a program waits for at its terminal: real programs, judged by what the kernel shows of them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::support::{Agent, Console, Home, skip, wait_until, wait_until_or};
+use crate::support::{Home, skip, wait_until, wait_until_or};
 
 /// Starts a command on a terminal; returns the task's id.
 fn start(home: &Home, cmd: &str) -> String {
@@ -21,7 +21,7 @@ fn waits(home: &Home, task: &str) -> Option<(String, String)> {
 }
 
 #[track_caller]
-fn comes_to_wait(home: &Home, task: &str, kind: &str, evidence: &str) {
+pub(crate) fn comes_to_wait(home: &Home, task: &str, kind: &str, evidence: &str) {
     let expected = Some((kind.to_owned(), evidence.to_owned()));
     wait_until_or(
         || format!("{task} waits for {kind} by {evidence}, not {:?}", waits(home, task)),
@@ -105,26 +105,4 @@ fn a_wait_in_poll_or_select_a_key_and_a_password_are_told_apart() {
     // Weak evidence does not alert the operator.
     let short = String::from_utf8_lossy(&home.call(&["status", "--short"]).stdout).into_owned();
     assert_eq!(short, "●3 ◐2\n");
-}
-
-#[test]
-fn a_stopped_process_is_told_as_stopped_to_agents_scripts_and_at_the_console() {
-    let home = Home::new();
-    let mut console = Console::open(&home, &[], (100, 30));
-    console.shows("no agent yet");
-    let agent = Agent::connect(&home, &[]);
-    let ran = agent.call("ExecCommand", &json!({"cmd": "kill -STOP $$; true", "yield_time_ms": 0}));
-    let task = ran.task();
-    comes_to_wait(&home, &task, "stopped", "halted");
-    let status = agent.call("TaskStatus", &json!({"task_id": task})).receipt;
-    assert!(status.contains("It seems to be stopped for ") && status.contains("SIGCONT"), "{status}");
-    let listed = agent.call("TaskList", &json!({})).receipt;
-    assert!(listed.contains("stopped for "), "{listed}");
-    console.shows("stopped");
-    agent.call("TaskStop", &json!({"task_id": task}));
-    agent.leave();
-    // Nothing runs and nobody is connected: there is nothing to ask.
-    console.shows("has disconnected");
-    console.keys(b"q");
-    assert_eq!(console.exit(), 0);
 }

@@ -29,6 +29,7 @@ mod console_filter;
 mod console_fixture;
 mod console_fleet;
 mod console_held;
+mod console_joined;
 mod console_keys;
 mod console_layout;
 mod console_left;

@@ -46,43 +46,70 @@ fn send(agent: &mut Wire, cmd: &str, wait_ms: u64) {
     agent.send(json!("held"), "tools/call", json!({"name": "ExecCommand", "arguments": arguments}));
 }
 
-#[test]
-fn a_held_call_is_asked_about_in_the_agents_program_too() {
-    let home = Home::new();
-    hold(&home);
-    let mut agent = asking(&home);
-    send(&mut agent, "touch made; echo done", 30_000);
-    let asked = read_until(&mut agent, "elicitation/create");
-    let message = asked["params"]["message"].as_str().expect("a message");
-    assert!(
-        message.contains("touch made; echo done\nin ") && !home.workspace().join("made").exists(),
-        "{message}"
-    );
-    read_it();
-    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1].clone();
+/// Answers what the agent's program was asked with the words that let the call run.
+fn run_it(agent: &mut Wire, asked: &Value) {
+    let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
     let result = json!({"action": "accept", "content": {"decision": run}});
     agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-    let answer = read_until(&mut agent, "held");
-    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
-    assert!(text.ends_with("done") && home.workspace().join("made").exists(), "{text}");
 }
 
 #[test]
-fn a_client_is_asked_with_a_form_if_it_declares_forms_whatever_else_it_declares() {
+fn a_held_call_is_asked_about_in_the_agents_program_too_and_run_or_denied_there() {
     let home = Home::new();
     hold(&home);
+    let mut agent = asking(&home);
+    let made = home.workspace().join("made");
+    send(&mut agent, "touch made; echo done", 30_000);
+    let asked = read_until(&mut agent, "elicitation/create");
+    let message = asked["params"]["message"].as_str().expect("a message");
+    assert!(message.contains("touch made; echo done\nin ") && !made.exists(), "{message}");
+    read_it();
+    run_it(&mut agent, &asked);
+    let answer = read_until(&mut agent, "held");
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
+    assert!(text.ends_with("done") && made.exists(), "{text}");
+    std::fs::remove_file(&made).expect("removed");
+
+    send(&mut agent, "touch made", 30_000);
+    let asked = read_until(&mut agent, "elicitation/create");
+    // An answer to something that was not asked is ignored.
+    agent.write(
+        br#"{"jsonrpc":"2.0","id":4711,"result":{"action":"accept","content":{"decision":"run it"}}}"#,
+    );
+    read_it();
+    let result = json!({"action": "accept", "content": {"decision": "deny"}});
+    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+    let answer = read_until(&mut agent, "held");
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
+    assert!(text.contains("The operator denied this."), "{text}");
+    loop {
+        let sent = Clock::start();
+        send(&mut agent, "touch made", 2_000);
+        let asked = read_until(&mut agent, "elicitation/create");
+        // Too soon for anybody to have read it.
+        run_it(&mut agent, &asked);
+        let answer = read_until(&mut agent, "held");
+        if answer.to_string().contains("awaits the operator") {
+            break;
+        }
+        // On a slow machine it was not too soon after all; then once more.
+        assert!(sent.now().mono >= READING, "{answer}");
+        wait_until("it runs", || made.exists());
+        std::fs::remove_file(&made).expect("removed");
+    }
+    let (text, _) = call(&mut agent, "TaskList", json!({}));
+    assert!(text.contains(" queued") && !made.exists(), "{text}");
+
+    // A client is asked with a form if it declares forms, whatever else it declares.
     let mut agent = declaring(&home, "github-copilot", &json!({"form": {}, "url": {}}));
     send(&mut agent, "touch made", 30_000);
     let asked = read_until(&mut agent, "elicitation/create");
     let mode = asked["params"].get("mode");
     assert!(mode.is_none_or(|mode| mode == "form"), "{asked}");
     read_it();
-    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1].clone();
-    let result = json!({"action": "accept", "content": {"decision": run}});
-    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+    run_it(&mut agent, &asked);
     read_until(&mut agent, "held");
-    assert!(home.workspace().join("made").exists());
-
+    assert!(made.exists());
     let mut agent = declaring(&home, "links-only", &json!({"url": {}}));
     send(&mut agent, "touch other", 2_000);
     let answer = agent.read();
@@ -102,45 +129,6 @@ fn a_client_that_cannot_act_as_the_operator_is_not_asked() {
     assert!(answer.to_string().contains("awaits the operator"), "not asked: {answer}");
     drop(agent);
     home.stop(&mut served);
-}
-
-#[test]
-fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_nothing() {
-    let home = Home::new();
-    hold(&home);
-    let mut agent = asking(&home);
-    send(&mut agent, "touch made", 30_000);
-    let asked = read_until(&mut agent, "elicitation/create");
-    // An answer to something that was not asked is ignored.
-    agent.write(
-        br#"{"jsonrpc":"2.0","id":4711,"result":{"action":"accept","content":{"decision":"run it"}}}"#,
-    );
-    read_it();
-    let result = json!({"action": "accept", "content": {"decision": "deny"}});
-    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-    let answer = read_until(&mut agent, "held");
-    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
-    assert!(text.contains("The operator denied this."), "{text}");
-    let made = home.workspace().join("made");
-    loop {
-        let sent = Clock::start();
-        send(&mut agent, "touch made", 2_000);
-        let asked = read_until(&mut agent, "elicitation/create");
-        // Too soon for anybody to have read it.
-        let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
-        let result = json!({"action": "accept", "content": {"decision": run}});
-        agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-        let answer = read_until(&mut agent, "held");
-        if answer.to_string().contains("awaits the operator") {
-            break;
-        }
-        // On a slow machine it was not too soon after all; then once more.
-        assert!(sent.now().mono >= READING, "{answer}");
-        wait_until("it runs", || made.exists());
-        std::fs::remove_file(&made).expect("removed");
-    }
-    let (text, _) = call(&mut agent, "TaskList", json!({}));
-    assert!(text.contains(" queued") && !made.exists(), "{text}");
 }
 
 /// Sends a tool call as in protocol version 2026-07-28, with the parameters that the client adds.
@@ -174,10 +162,22 @@ fn form(asked: &Value) -> &Value {
 }
 
 #[test]
-fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
+fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again_with_the_answer() {
     let home = Home::new();
     hold(&home);
     let mut agent = Wire::here(&home);
+    // An approval after the call stopped waiting returns the result of the command.
+    send_modern(&mut agent, "touch made; echo done", 250, &json!({}));
+    let asked = read_until(&mut agent, "held");
+    wait_until("the call has stopped waiting", || {
+        let shown = home.call(&["receipt", "show", "1", "--output", "json"]);
+        String::from_utf8_lossy(&shown.stdout).contains("awaits the operator")
+    });
+    let run = &form(&asked)["requestedSchema"]["properties"]["decision"]["enum"][1];
+    let text = answer_modern(&mut agent, "touch made; echo done", &asked, run);
+    assert!(text.contains("completed (exit 0)") && text.ends_with("done"), "{text}");
+    std::fs::remove_file(home.workspace().join("made")).expect("it ran");
+
     let made = || std::fs::read_to_string(home.workspace().join("made")).unwrap_or_default();
     let cmd = "touch made; echo x >> made; echo done";
     send_modern(&mut agent, cmd, 30_000, &json!({}));
@@ -194,39 +194,18 @@ fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
     let answer = read_until(&mut agent, "held");
     assert!(answer["error"]["message"].to_string().contains("send the call again"), "{answer}");
     assert_eq!(made(), "x\n");
-}
 
-#[test]
-fn a_client_of_2026_07_28_denies_a_call_or_puts_the_form_away_and_nothing_runs() {
-    let home = Home::new();
-    hold(&home);
-    let mut agent = Wire::here(&home);
-    send_modern(&mut agent, "touch made", 30_000, &json!({}));
+    // Denied, or the form put away: nothing runs.
+    send_modern(&mut agent, "touch never", 30_000, &json!({}));
     let asked = read_until(&mut agent, "held");
-    let text = answer_modern(&mut agent, "touch made", &asked, &json!("deny"));
+    let text = answer_modern(&mut agent, "touch never", &asked, &json!("deny"));
     assert!(text.contains("The operator denied this."), "{text}");
-    send_modern(&mut agent, "touch made", 6_000, &json!({}));
+    send_modern(&mut agent, "touch never", 6_000, &json!({}));
     let asked = read_until(&mut agent, "held");
     let state = asked["result"]["requestState"].clone();
     let more = json!({"requestState": state, "inputResponses": {"approval": {"action": "decline"}}});
-    send_modern(&mut agent, "touch made", 6_000, &more);
+    send_modern(&mut agent, "touch never", 6_000, &more);
     let answer = read_until(&mut agent, "held");
     assert!(answer.to_string().contains("awaits the operator"), "asked once: {answer}");
-    assert!(!home.workspace().join("made").exists());
-}
-
-#[test]
-fn an_approval_after_the_call_stopped_waiting_returns_the_result_of_the_command() {
-    let home = Home::new();
-    hold(&home);
-    let mut agent = Wire::here(&home);
-    send_modern(&mut agent, "touch made; echo done", 250, &json!({}));
-    let asked = read_until(&mut agent, "held");
-    wait_until("the call has stopped waiting", || {
-        let shown = home.call(&["receipt", "show", "1", "--output", "json"]);
-        String::from_utf8_lossy(&shown.stdout).contains("awaits the operator")
-    });
-    let run = &form(&asked)["requestedSchema"]["properties"]["decision"]["enum"][1];
-    let text = answer_modern(&mut agent, "touch made; echo done", &asked, run);
-    assert!(text.contains("completed (exit 0)") && text.ends_with("done"), "{text}");
+    assert!(!home.workspace().join("never").exists());
 }

@@ -129,26 +129,6 @@ fn a_run_killed_after_any_row_of_its_journal_ends_like_one_that_was_not_killed()
 }
 
 #[test]
-fn an_interrupt_ends_the_program_and_its_commands() {
-    let (home, tag) = (Home::new(), Tag::new());
-    write(
-        &home,
-        "p.prose",
-        &format!("parallel:\n  exec \"sleep {}\"\n  exec \"sleep {}\"\nexec \"touch on\"\n", tag.0, tag.0),
-    );
-    for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let child = start(home.command(&["run", "p.prose", "--plain"]));
-        tag.asleep();
-        signal(&child, number);
-        let output = child.wait_with_output().expect("ends");
-        assert_eq!(output.status.code(), Some(code), "{}", text(&output));
-        assert!(text(&output).contains("interrupted"), "{}", text(&output));
-        assert_eq!(tag.holders(), Vec::<u32>::new());
-    }
-    assert!(!has(&home, "on"));
-}
-
-#[test]
 fn a_program_runs_in_the_runtime_that_is_there_and_ends_with_its_caller() {
     let (home, tag) = (Home::new(), Tag::new());
     let mut served = home.serve();
@@ -157,22 +137,32 @@ fn a_program_runs_in_the_runtime_that_is_there_and_ends_with_its_caller() {
     assert!(output.status.success() && text(&output).contains("o:\nthere"), "{}", text(&output));
     let calls = home.run(&["receipt", "list"]);
     assert!(String::from_utf8_lossy(&calls.stdout).contains("\"run\""), "{}", text(&calls));
+    let output = home.run(&["run", "p.prose", "--output", "jsonl"]);
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(lines.lines().count() > 2 && lines.lines().all(|line| line.starts_with('{')), "{lines}");
     write(&home, "q.prose", "exec \"exit 9\"\n");
     assert_eq!(home.run(&["run", "q.prose", "--plain"]).status.code(), Some(1));
     write(&home, "r.prose", "if **x**:\n  exec \"true\"\n");
     assert_eq!(home.run(&["run", "r.prose", "--plain"]).status.code(), Some(3));
-    write(&home, "s.prose", &format!("exec \"sleep {}\"\n", tag.0));
-    let child = start(home.command(&["run", "s.prose", "--plain"]));
-    tag.asleep();
-    signal(&child, Signal::INT);
-    let output = child.wait_with_output().expect("ends");
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output));
+    let both =
+        format!("parallel:\n  exec \"sleep {}\"\n  exec \"sleep {}\"\nexec \"touch on\"\n", tag.0, tag.0);
+    write(&home, "s.prose", &both);
+    for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let child = start(home.command(&["run", "s.prose", "--plain"]));
+        tag.asleep();
+        signal(&child, number);
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output));
+        assert!(text(&output).contains("interrupted"), "{}", text(&output));
+        assert_eq!(tag.holders(), Vec::<u32>::new());
+    }
     let mut child = start(home.command(&["run", "s.prose", "--plain"]));
     tag.asleep();
     // It hosts no runtime, so it has no guards.
     send(child.id(), Signal::KILL);
     child.wait().expect("gone");
     wait_until("its commands have gone with it", || tag.holders().is_empty());
+    assert!(!has(&home, "on"));
     home.run(&["serve", "--stop"]);
     served.wait().expect("ends");
 }
@@ -181,13 +171,10 @@ fn a_program_runs_in_the_runtime_that_is_there_and_ends_with_its_caller() {
 fn the_answer_for_programs_has_the_five_keys() {
     let home = Home::new();
     write(&home, "p.prose", "output o = exec \"echo hi\"\n");
-    let output = home.run(&["run", "p.prose", "--output", "json"]);
+    let output = home.call(&["run", "p.prose", "--output", "json"]);
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&value["ok"], &value["data"]["outputs"]["o"]), (&true.into(), &"hi\n".into()), "{value}");
-    let output = home.run(&["run", "p.prose", "--output", "jsonl"]);
-    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(lines.lines().count() > 2 && lines.lines().all(|line| line.starts_with('{')), "{lines}");
-    let told = home.run(&["run", "p.prose", "--dry-run", "--output", "json"]);
+    let told = home.call(&["run", "p.prose", "--dry-run", "--output", "json"]);
     let value: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
     assert_eq!(
         (&value["data"]["effect"], &value["data"]["commands"]),

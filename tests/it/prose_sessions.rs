@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::prose_cases::run_folder;
-use crate::support::{Agent, Console, Family, Home, Tag, read_it, send, skip, wait_until, write_program};
+use crate::support::{Agent, Desk, Family, Home, Tag, read_it, send, skip, wait_until, write_program};
 
 /// A home with a program, and a scripted agent, which is a shell script.
 fn home(program: &str, agent: &str) -> Home {
@@ -201,29 +201,34 @@ fn a_connected_agent_is_expected_where_the_settings_say_so() {
         "agent critic:\n  model: opus\n  skills: [\"pdf\"]\nlet x = session: critic\n  prompt: \"Say why\"\nexec \"echo {x} > said\"\n",
         "",
     );
-    let mut served = home.serve();
     let args = ["run", "p.prose", "--plain", "--session", "mcp"];
-    let alone = home.run(&args);
+    let alone = home.call(&args);
     assert!(ends(&alone, 3).contains("session critic"), "{}", text(&alone));
+    let agent = Agent::here(&home, Some("helper"));
     // The shim answers its client before reaching the runtime; only an answered call shows that the runtime knows it.
-    let agent = Agent::connect_first(&home, &["--label", "helper"]);
-    let run = home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    let found = agent.call("Question", &json!({"block": true, "timeout_ms": 45_000}));
-    let question: Value = found.result("/questions/0").clone();
-    assert_eq!(question["answerable"], true, "{question}");
-    assert_eq!(
-        (&question["expected"], &question["agent"]),
-        (&json!("an agent"), &json!("critic")),
-        "{question}"
-    );
-    assert_eq!((&question["model"], &question["skills"]), (&json!("opus"), &json!(["pdf"])), "{question}");
-    let said = agent.call("Question", &json!({"question_id": question["question_id"], "answer": "a port"}));
-    assert_eq!(said.result("/settled/effect"), "answered");
-    ends(&run.wait_with_output().expect("ends"), 0);
+    agent.call("TaskList", &json!({}));
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| home.call(&args));
+        let found = agent.call("Question", &json!({"block": true, "timeout_ms": 45_000}));
+        let question: Value = found.result("/questions/0").clone();
+        assert_eq!(question["answerable"], true, "{question}");
+        assert_eq!(
+            (&question["expected"], &question["agent"]),
+            (&json!("an agent"), &json!("critic")),
+            "{question}"
+        );
+        assert_eq!(
+            (&question["model"], &question["skills"]),
+            (&json!("opus"), &json!(["pdf"])),
+            "{question}"
+        );
+        let said =
+            agent.call("Question", &json!({"question_id": question["question_id"], "answer": "a port"}));
+        assert_eq!(said.result("/settled/effect"), "answered");
+        ends(&run.join().expect("joins"), 0);
+    });
     assert_eq!(read(&home, "said"), "a port\n");
     agent.leave();
-    home.run(&["serve", "--stop"]);
-    served.wait().expect("ends");
 }
 
 #[test]
@@ -233,21 +238,24 @@ fn a_person_who_answers_ends_the_command_and_is_told_who_is_at_work() {
         "let x = session \"Say why\"\nexec \"echo {x} > said\"\n",
         &format!("touch begun; exec sleep {}", tag.0),
     );
-    let mut console = Console::open(&home, &["run", "p.prose", "--session", "./agent"], (120, 40));
-    console.shows("agent is at work");
-    tag.asleep();
-    assert!(!console.text().contains("FOR YOU"), "{}", console.text());
-    console.keys(b"\r");
-    console.shows("your answer ends that");
-    console.keys(b"a flaky port");
-    console.shows("a flaky port");
-    read_it();
-    console.keys(b"\r");
-    console.shows("completed");
-    wait_until("it was ended", || tag.holders().is_empty());
+    let mut desk = Desk::open(&home, (120, 40));
+    std::thread::scope(|scope| {
+        let ran = scope.spawn(|| run(&home, &[]));
+        // On the screen of the run.
+        desk.asks_until(b"5", "agent is at work");
+        tag.asleep();
+        assert!(!desk.text().contains("FOR YOU"), "{}", desk.text());
+        desk.keys(b"\r");
+        desk.shows("your answer ends that");
+        desk.keys(b"a flaky port");
+        desk.shows("a flaky port");
+        read_it();
+        desk.keys(b"\r");
+        desk.shows("completed");
+        wait_until("it was ended", || tag.holders().is_empty());
+        ends(&ran.join().expect("joins"), 0);
+    });
     assert_eq!(read(&home, "said"), "a flaky port\n");
-    console.keys(b"q");
-    assert_eq!(console.exit(), 0);
 }
 
 #[test]

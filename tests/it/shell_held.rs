@@ -17,15 +17,25 @@ fn begun(door: &Door, script: &str) -> Child {
 }
 
 #[test]
-fn the_pause_holds_an_agents_own_command_until_it_goes_on() {
+fn an_agents_own_command_is_denied_in_one_line_with_77_or_held_by_the_pause_until_it_goes_on() {
     let door = Door::new();
+    door.home.configure("config.toml", RULE);
     let console = Console::open(&door.home, &[], SIZE);
     console.shows("no agent yet");
     // The first call makes the agent known.
-    assert!(door.of_claude("one", "true").output().expect("runs").status.success());
+    let child = begun(&door, "touch denied");
+    deny(&console, "touch denied");
+    let output = child.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(77), &b""[..]), "{said}");
+    assert!(said.starts_with("pilothouse: ") && said.lines().count() == 1, "{said}");
+    assert!(said.contains("not that"), "the person's words: {said}");
+    assert!(!door.home.workspace().join("denied").exists());
+
+    console.wait_for("nothing is held", |screen| !screen.contents().contains("1 held"));
     console.keys(b"p");
     console.shows("PAUSED");
-    let child = begun(&door, "echo ran; touch ran; exit 3");
+    let child = begun(&door, "echo ran; : > ran; exit 3");
     console.shows("1 held");
     assert!(!door.home.workspace().join("ran").exists(), "it waits");
     wait_until("it is let go", || {
@@ -35,22 +45,6 @@ fn the_pause_holds_an_agents_own_command_until_it_goes_on() {
     let output = child.wait_with_output().expect("ends");
     assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"ran\n"[..], &b""[..]));
     assert_eq!(output.status.code(), Some(3));
-}
-
-#[test]
-fn a_denied_command_says_so_in_one_line_and_exits_with_77() {
-    let door = Door::new();
-    door.home.configure("config.toml", RULE);
-    let console = Console::open(&door.home, &[], SIZE);
-    console.shows("no agent yet");
-    let child = begun(&door, "touch denied");
-    deny(&console, "touch denied");
-    let output = child.wait_with_output().expect("ends");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(77), &b""[..]), "{said}");
-    assert!(said.starts_with("pilothouse: ") && said.lines().count() == 1, "{said}");
-    assert!(said.contains("not that"), "the person's words: {said}");
-    assert!(!door.home.workspace().join("denied").exists());
 }
 
 /// Denies a held call, with a message.

@@ -226,11 +226,6 @@ async fn stays_paused(bench: &Bench, why: &str) {
     assert!(now.gate.paused.is_some());
 }
 
-fn by_cost(class: Class) -> Limits {
-    let rule = ApprovalRule { consequence: Some(class), ..ApprovalRule::default() };
-    Limits { approvals: vec![rule], ..Limits::default() }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_to_that() {
     let bench = Bench::paused().await;
@@ -301,8 +296,10 @@ async fn agents_that_are_paused_again_before_a_pause_has_ended_stay_paused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rule_by_consequence_asks_before_the_command_starts_and_says_why() {
-    let bench = Bench::start(by_cost(Class::Unset));
+async fn a_rule_by_consequence_asks_before_a_command_or_a_batch_starts_and_says_why() {
+    let rule = |class| ApprovalRule { consequence: Some(class), ..ApprovalRule::default() };
+    let approvals = vec![rule(Class::Unset), rule(Class::Outside)];
+    let bench = Bench::start(Limits { approvals, ..Limits::default() });
     let free = bench.call("ExecCommand", exec("rm -rf ./none", 60_000)).await;
     assert!(free.receipt.contains("exited with code 0"), "{}", free.receipt);
     // Even if it ran, the deletion would not; but that is known only to who runs it.
@@ -315,11 +312,8 @@ async fn a_rule_by_consequence_asks_before_the_command_starts_and_says_why() {
     assert!(held.cost.commands[0].iter().any(|sentence| sentence == why), "{:?}", held.cost);
     bench.decide(denied("set it first")).await;
     assert!(asked.await.expect("joins").receipt.contains("set it first"));
-}
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_rule_by_consequence_asks_about_a_batch_too_with_a_cost_for_each_item() {
-    let bench = Bench::start(by_cost(Class::Outside));
+    // A batch is asked about too, with a cost for each item.
     let items = json!({"items": [{"cmd": "true"}, {"cmd": "rm -f ../outside"}]});
     std::fs::write(bench.caller.cwd.join("../outside"), "1").expect("written");
     let asked = bench.ask("ExecCommandBatch", items);
@@ -333,11 +327,8 @@ async fn a_rule_by_consequence_asks_about_a_batch_too_with_a_cost_for_each_item(
     bench.decide(denied("no")).await;
     asked.await.expect("joins");
     assert!(bench.caller.cwd.join("../outside").exists());
-}
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_ends_while_its_cost_is_computed_is_not_held_or_run_afterwards() {
-    let bench = Bench::start(by_cost(Class::Outside));
+    // A call that ends while its cost is computed is not held, or run afterwards.
     let marker = bench.caller.cwd.join("ran");
     let asked = bench.ask("ExecCommand", exec("sleep 60; touch ran", 60_000));
     asked.abort();

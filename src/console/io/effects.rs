@@ -194,7 +194,7 @@ impl Effects {
 }
 
 /// Sends a request to the runtime and returns the message its reply results in, if any.
-async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
+pub async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
     let reply = operator.ask_at(place, request.clone()).await;
     match ((request.subject, request.act), reply) {
         (_, Ok(Reply::Answer(answer))) => Some(Msg::Answered(Box::new(answer))),

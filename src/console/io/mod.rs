@@ -5,7 +5,7 @@ pub(super) mod clipboard;
 pub(super) mod display;
 pub(super) mod driver;
 mod earlier;
-pub(super) mod effects;
+pub mod effects;
 pub(super) mod files;
 pub(super) mod frames;
 pub(super) mod hook;

@@ -17,7 +17,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("places that match every act", 1),
     ("settings", 59),
     // Counted by `.ci/run`.
-    ("tests that start the program", 445),
+    ("tests that start the program", 406),
     ("tokens in agent", 52_109),
     ("tokens in agents", 20_318),
     ("tokens in all", 1_237_817),

@@ -20,6 +20,7 @@ use pilothouse::link::{Access, Act, ClientRole, Hello, Holder, Operator, Running
 use pilothouse::model::{CloseReason, Subject};
 use pilothouse::paths::Places;
 use pilothouse::process::environment::Environment;
+use pilothouse::runtime::Handle;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -137,6 +138,12 @@ impl InProcess {
     pub(crate) fn serve(&self, place: CallerPlace) {
         let _inside = self.tokio().enter();
         assert!(self.host(place).access().is_ok(), "it is served");
+    }
+
+    /// The runtime of the workspace, which is in this process.
+    pub(crate) fn runtime(&self) -> Handle {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().expect("it is here").runtime.clone()
     }
 
     /// Carries an agent's lines to the runtime as `mcp` does, until its input ends.

@@ -2,6 +2,7 @@
 
 mod agent;
 mod console;
+mod desk;
 mod exec;
 mod home;
 mod in_process;
@@ -26,6 +27,7 @@ use pilothouse::model::READING;
 
 pub(crate) use agent::{Agent, Answer};
 pub(crate) use console::Console;
+pub(crate) use desk::{Desk, heard};
 pub(crate) use exec::{
     Ran, check_line, command as exec_command, exec, exec_by, exec_text, exec_with, ran as exec_ran,
 };
