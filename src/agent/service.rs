@@ -221,12 +221,14 @@ impl AgentService {
             ));
         };
         let PendingQuestion { held, at, call } = asked;
+        // A denial ends a call that still waits.
+        let has_stopped = call.answer.is_finished();
         if let Some(answer) = answer {
             elicitation::decide(&self.runtime, self.peer.pid, &held, at, answer).await;
         }
         let is_settled =
             || self.runtime.snapshot().borrow().gate.held.iter().all(|other| other.ticket != held.ticket);
-        let task = held.task.as_ref().filter(|_| call.answer.is_finished() && is_settled());
+        let task = held.task.as_ref().filter(|_| has_stopped && is_settled());
         let Some((task, tool)) = task.zip(tools::find("TaskOutput")) else { return Ok(call) };
         // The call stopped waiting before it was decided, so its earlier result is out of date.
         let (caller, input) = (self.caller(context), json!({"task_id": task}));

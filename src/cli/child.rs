@@ -111,7 +111,9 @@ async fn print_raw(cx: &mut CommandContext, end: &ChildEnd) -> ExitCode {
     if streams.dropped_bytes > 0 {
         let _ = print::say(format_args!("{} bytes in the middle were not kept", streams.dropped_bytes));
     }
-    if let (Err(failure), true) = (&end.response.outcome, own_status(end.response.data()).is_none()) {
+    if let Err(failure) = &end.response.outcome
+        && (is_out_of_time(failure) || own_status(end.response.data()).is_none())
+    {
         let _ = print::say(failure.text());
     }
     let _ = dispatch::unended_phrase(end.response.data()).map(print::say);
@@ -123,6 +125,10 @@ async fn print_raw(cx: &mut CommandContext, end: &ChildEnd) -> ExitCode {
         }
         Ok(()) => ExitCode::SUCCESS,
     }
+}
+
+fn is_out_of_time(failure: &Failure) -> bool {
+    failure.code() == Code::Timeout.as_str()
 }
 
 fn nothing_ran() -> Failure {
@@ -138,6 +144,9 @@ fn own_status(data: &Value) -> Option<u8> {
 }
 
 fn child_code(response: &Response) -> u8 {
-    let is_out_of_time = response.outcome.as_ref().is_err_and(|failure| failure.code() == "TIMEOUT");
-    if is_out_of_time { OUT_OF_TIME } else { own_status(response.data()).unwrap_or(NOT_RUN) }
+    if response.outcome.as_ref().is_err_and(is_out_of_time) {
+        OUT_OF_TIME
+    } else {
+        own_status(response.data()).unwrap_or(NOT_RUN)
+    }
 }

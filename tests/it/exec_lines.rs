@@ -358,7 +358,7 @@ fn a_line_that_yields_says_whether_anything_has_run_and_one_that_waits_in_vain_f
     assert_eq!(warned(1), "Command has begun and has not ended; it goes on as a task");
     assert_eq!(warned(2), "Command waits for its turn; nothing has been run");
     assert_unbegun(&ran.of(3)["error"]);
-    let list = exec(&home, &[], line(&json!({"_cmd": "task.list"})));
+    let list = exec(&home, &[], line(&json!({"_cmd": "task.list", "scope": "all"})));
     let states: Vec<_> =
         list.of(1)["data"]["tasks"].as_array().expect("tasks").iter().map(|task| &task["status"]).collect();
     assert_eq!(states, ["cancelled", "queued", "running"], "the last was withdrawn");

@@ -85,7 +85,8 @@ fn f60_the_manifest_has_the_public_shape_and_our_own_facts_are_under_one_key() {
     }
     let run = &data["commands"]["command.run"]["flags"];
     assert_eq!((&run["cmd"]["required"], &run["leftovers"]["type"]), (&json!(true), &json!("enum")));
-    assert_eq!((&run["yield-time-ms"]["default"], &run["tty"]["default"]), (&json!(10_000), &json!(false)));
+    let waits = &data["commands"]["task.output"]["flags"]["timeout-ms"];
+    assert_eq!((&waits["default"], &run["tty"]["default"]), (&json!(30_000), &json!(false)));
     assert!(run["workdir"].get("default").is_none(), "absent, not null");
     assert_eq!(data["commands"]["mcp"]["subcommands"], json!(["mcp.install", "mcp.config"]));
     assert_eq!(data["commands"]["exec"]["output_formats"], json!(["json", "jsonl"]));

@@ -10,7 +10,7 @@ use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Error, ExecOutcome, Stop, TaskEvent, TaskFact, TaskStatus, TaskUpdate, TaskView};
-use crate::process::is_still_alive;
+use crate::process::{self, is_still_alive};
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::ledger::{LedgerEntry, LedgerNews};
 use crate::runtime::record_row::Fact;
@@ -21,6 +21,10 @@ use crate::runtime::task_folder::{self, TASKS};
 const PROGRAMS_END: Duration = Duration::from_secs(1);
 /// How long the caller of a stopped command may take to read the rest.
 const REST: Duration = Duration::from_secs(1);
+
+/// How many tasks end before the memory between what is kept of them is returned to the system: what each frees lies
+/// between what outlives it.
+const RETURN_EVERY: u32 = 256;
 
 impl Driver {
     /// Tells whether everything a task can write is in its log.
@@ -75,6 +79,9 @@ impl Driver {
             // The output of a foreground command is in its answer.
             let folder = view.folder.clone();
             self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
+        }
+        if view.number.is_multiple_of(RETURN_EVERY) {
+            self.blocking_job(process::return_memory);
         }
         self.shared.ledger.note_end(id);
         self.shared.commands().end(id);

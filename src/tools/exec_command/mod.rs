@@ -20,7 +20,7 @@ use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};
 use super::{input, schema};
 use crate::config::DEFAULT_YIELD_MS;
 use crate::envelope::{Actor, ToolError};
-use crate::model::phrases::{unusable, unusable_field, withdrawn};
+use crate::model::phrases::{unusable, unusable_field, withdrawal_error};
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
 use crate::runtime::{self, Handle, OutputStream};
 use crate::terminal::Size;
@@ -138,7 +138,7 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
             Err(model::Error::StartUnknown(task)) => return Err(start_unknown(cx.runtime, task).await),
             Err(model::Error::NotRun(task)) if cx.cut.reason().is_some() => {
                 cx.cut.took();
-                return Err(withdrawn(&task));
+                return Err(withdrawal_error(&task));
             }
             outcome => outcome?,
         };

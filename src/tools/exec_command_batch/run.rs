@@ -121,11 +121,11 @@ impl RunningBatch<'_> {
             // An item is never promoted; if it were, its output so far would be reported.
             Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task))
             | Err(Error::StartUnknown(task)) => task,
-            Err(Error::NotRun(task)) if self.is_late() => return unadmitted(&task),
+            Err(Error::NotRun(task)) if self.is_late() => return late_item(&task),
             Err(error) => return not_run(error.into()),
         };
         if task.never_ran() && task.status == TaskStatus::Failed && self.is_late() {
-            return unadmitted(&task);
+            return late_item(&task);
         }
         let is_late = task.ended.as_ref().is_some_and(|ended| ended.timed_out)
             && task.timeout_ms.is_some_and(|limit| limit < millis(item.time()));
@@ -230,7 +230,7 @@ impl Drop for RunningBatch<'_> {
 }
 
 /// Returns the outcome of an item whose turn in a lane did not come in time.
-fn unadmitted(task: &TaskView) -> ItemOutcome {
+fn late_item(task: &TaskView) -> ItemOutcome {
     task.first_wait().map_or(ItemOutcome::Skipped(SkipReason::BatchDeadline), |wait| {
         ItemOutcome::Unadmitted(wait.describe(|task, _, cmd| format!("{task} {cmd}")))
     })

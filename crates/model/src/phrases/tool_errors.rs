@@ -129,7 +129,7 @@ fn not_run(task: &TaskView) -> ToolError {
 }
 
 /// Reports that a command did not begin in its caller's time, and was withdrawn.
-pub fn withdrawn(task: &TaskView) -> ToolError {
+pub fn withdrawal_error(task: &TaskView) -> ToolError {
     let is_held = task.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
     match task.first_wait() {
         Some(wait) => not_yet(ErrorKind::Queued, &format!("The command's turn has not come ({wait})")),
