@@ -9,9 +9,9 @@ use std::path::PathBuf;
 const BYTES: u32 = 0x0010_F700;
 
 /// Returns a name as text.
-pub(crate) fn text_of(name: &OsStr) -> String {
+pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     let mut text = String::new();
-    for chunk in name.as_bytes().utf8_chunks() {
+    for chunk in name.as_ref().as_bytes().utf8_chunks() {
         text.push_str(chunk.valid());
         text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(BYTES + u32::from(*byte))));
     }
@@ -58,7 +58,7 @@ pub(crate) mod path {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&crate::names::text_of(path.as_os_str()))
+        to.serialize_str(&crate::names::text_of(path))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
@@ -73,7 +73,7 @@ pub(crate) mod paths {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(|path| crate::names::text_of(path.as_os_str())))
+        to.collect_seq(paths.iter().map(crate::names::text_of))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {

@@ -143,7 +143,7 @@ impl ShellState {
             return Some(variable.value.clone());
         }
         let text = |path: &Option<PathBuf>| match path {
-            Some(path) => Value::Text(crate::names::text_of(path.as_os_str())),
+            Some(path) => Value::Text(crate::names::text_of(path)),
             None => Value::Unknown("the folder".to_owned()),
         };
         match name {

@@ -269,7 +269,7 @@ impl Interpreter<'_> {
         match folder {
             Some(Value::Text(folder)) => build.literal(&folder, true),
             _ if user.is_empty() && self.state.doubt.is_none() => {
-                build.literal(&text_of(self.request.home.as_os_str()), true);
+                build.literal(&text_of(&self.request.home), true);
             }
             _ => build.unknown(format!("~{user}")),
         }

@@ -86,7 +86,7 @@ impl Interpreter<'_> {
                 return Some(format!("which {name} runs: it is looked up in a folder that is not known"));
             };
             if self.files.find(&at.join(name), true).is_some() {
-                return Some(format!("what {} does", self.display_path(&at.join(text_of(name.as_ref())))));
+                return Some(format!("what {} does", self.display_path(&at.join(text_of(name)))));
             }
         }
         None

@@ -77,54 +77,11 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
                 chars.next();
                 scan.open(true);
             }
-            ('$', None) if next == Some('\'') => {
-                chars.next();
-                scan.open_quote(ESCAPING);
-            }
-            ('$', None) if next == Some('"') => {}
             ('`', None | Some('"')) => scan.backquote(),
             ('\'', Some(ESCAPING)) => scan.quote = None,
             (_, Some(quote)) if c == quote && quote != ESCAPING => scan.quote = None,
             (_, Some(_)) => scan.letter(c),
-            ('"' | '\'', None) => scan.open_quote(c),
-            (')', None) => {
-                scan.is_more = true;
-                scan.close();
-            }
-            ('(', None) => scan.open(scan.word.as_ref().is_some_and(|word| word.ends_with('='))),
-            ('<' | '>', None) if next == Some('(') => {
-                chars.next();
-                scan.open(true);
-            }
-            ('<' | '>', None) => scan.redirect(c, &mut chars),
-            ('&', None) if next == Some('>') => {
-                scan.is_more = true;
-                scan.end_word();
-            }
-            (';' | '&' | '|', None) => {
-                let is_double = c != ';' && chars.next_if_eq(&c).is_some();
-                scan.is_more |= c == '&' && !is_double;
-                scan.end_command();
-                scan.joint = match (c, is_double) {
-                    ('&', true) => Joint::And,
-                    ('|', false) => Joint::Pipe,
-                    _ => Joint::Break,
-                };
-            }
-            ('\n', None) => {
-                scan.end_command();
-                scan.joint = Joint::Break;
-                scan.read_documents(&mut chars);
-            }
-            ('#', None) if scan.word.is_none() && !scan.keeps_all => {
-                while chars.next_if(|c| *c != '\n').is_some() {}
-            }
-            // Only these two separate words; other white space is treated like a letter.
-            (' ' | '\t', None) => scan.end_word(),
-            (c, None) => {
-                scan.is_more |= ['{', '}'].contains(&c);
-                scan.letter(c);
-            }
+            (_, None) => scan.read_unquoted(c, &mut chars),
         }
     }
     while !scan.outside.is_empty() {
@@ -178,6 +135,55 @@ struct OuterWords {
 impl Scan {
     fn letter(&mut self, c: char) {
         self.word.get_or_insert_default().push(c);
+    }
+
+    /// Reads a character that no quotes surround.
+    fn read_unquoted(&mut self, c: char, chars: &mut Peekable<Chars<'_>>) {
+        let next = chars.peek().copied();
+        match c {
+            '$' if next == Some('\'') => {
+                chars.next();
+                self.open_quote(ESCAPING);
+            }
+            '$' if next == Some('"') => {}
+            '"' | '\'' => self.open_quote(c),
+            ')' => {
+                self.is_more = true;
+                self.close();
+            }
+            '(' => self.open(self.word.as_ref().is_some_and(|word| word.ends_with('='))),
+            '<' | '>' if next == Some('(') => {
+                chars.next();
+                self.open(true);
+            }
+            '<' | '>' => self.redirect(c, chars),
+            '&' if next == Some('>') => {
+                self.is_more = true;
+                self.end_word();
+            }
+            ';' | '&' | '|' => {
+                let is_double = c != ';' && chars.next_if_eq(&c).is_some();
+                self.is_more |= c == '&' && !is_double;
+                self.end_command();
+                self.joint = match (c, is_double) {
+                    ('&', true) => Joint::And,
+                    ('|', false) => Joint::Pipe,
+                    _ => Joint::Break,
+                };
+            }
+            '\n' => {
+                self.end_command();
+                self.joint = Joint::Break;
+                self.read_documents(chars);
+            }
+            '#' if self.word.is_none() && !self.keeps_all => while chars.next_if(|c| *c != '\n').is_some() {},
+            // Only these two separate words; other white space is treated like a letter.
+            ' ' | '\t' => self.end_word(),
+            c => {
+                self.is_more |= ['{', '}'].contains(&c);
+                self.letter(c);
+            }
+        }
     }
 
     fn open_quote(&mut self, quote: char) {
