@@ -1,5 +1,6 @@
 //! Expansion of a parsed parameter: its value, its default, what is cut off it.
 
+use brush_parser::ast::UnexpandedArithmeticExpr;
 use brush_parser::word::{
     Parameter, ParameterExpr, ParameterTestType, ParameterTransformOp, SpecialParameter, SubstringMatchKind,
 };
@@ -83,21 +84,7 @@ impl Interpreter<'_> {
                 let word = written_in(expression)[0].unwrap_or_default();
                 self.tested_expansion(expression, parameter, value, word)
             }
-            E::ParameterLength { .. } => {
-                let is_joined = matches!(
-                    parameter,
-                    Parameter::NamedWithAllIndices { concatenate: true, .. }
-                        | Parameter::Special(SpecialParameter::AllPositionalParameters { concatenate: true })
-                );
-                match self.parameter(parameter) {
-                    Expanded::Text(text) if text.is_ascii() && !is_joined => {
-                        Expanded::Text(text.len().to_string())
-                    }
-                    Expanded::List(list) => Expanded::Text(list.len().to_string()),
-                    Expanded::Unset(_) => Expanded::Text("0".to_owned()),
-                    _ => Expanded::Number(format!("${{#{}}}", name_of(parameter))),
-                }
-            }
+            E::ParameterLength { .. } => self.length(parameter),
             E::RemoveSmallestSuffixPattern { pattern, .. } => {
                 self.cut(parameter, pattern.as_deref(), false, false)
             }
@@ -110,34 +97,20 @@ impl Interpreter<'_> {
             E::RemoveLargestPrefixPattern { pattern, .. } => {
                 self.cut(parameter, pattern.as_deref(), true, true)
             }
-            E::Substring { offset, length, .. } => {
-                let from = self.arithmetic(&offset.value).and_then(|from| usize::try_from(from).ok());
-                let length = length.as_ref().map(|length| self.arithmetic(&length.value));
-                let length = match length {
-                    None => Some(usize::MAX),
-                    Some(length) => length.and_then(|length| usize::try_from(length).ok()),
-                };
-                match (self.parameter(parameter), from, length) {
-                    (Expanded::Text(text), Some(from), Some(length)) if text.is_ascii() => {
-                        Expanded::Text(text.chars().skip(from).take(length).collect())
-                    }
-                    (unset @ Expanded::Unset(_), ..) => unset,
-                    _ => Expanded::Unknown(format!("${{{}:…}}", name_of(parameter))),
-                }
-            }
+            E::Substring { offset, length, .. } => self.substring(parameter, offset, length.as_ref()),
             E::ReplaceSubstring { pattern, replacement, match_kind, .. } => {
                 self.replacement(parameter, pattern, replacement.as_deref().unwrap_or_default(), match_kind)
             }
-            E::UppercasePattern { pattern, .. } if pattern.as_ref().is_none_or(String::is_empty) => {
+            E::UppercasePattern { pattern: Some(pattern), .. }
+            | E::LowercasePattern { pattern: Some(pattern), .. }
+                if !pattern.is_empty() =>
+            {
+                return None;
+            }
+            E::UppercasePattern { .. } | E::Transform { op: ParameterTransformOp::ToUpperCase, .. } => {
                 self.change_case(parameter, str::to_ascii_uppercase)
             }
-            E::LowercasePattern { pattern, .. } if pattern.as_ref().is_none_or(String::is_empty) => {
-                self.change_case(parameter, str::to_ascii_lowercase)
-            }
-            E::Transform { op: ParameterTransformOp::ToUpperCase, .. } => {
-                self.change_case(parameter, str::to_ascii_uppercase)
-            }
-            E::Transform { op: ParameterTransformOp::ToLowerCase, .. } => {
+            E::LowercasePattern { .. } | E::Transform { op: ParameterTransformOp::ToLowerCase, .. } => {
                 self.change_case(parameter, str::to_ascii_lowercase)
             }
             E::Transform { op: ParameterTransformOp::PromptExpand, .. } => match self.parameter(parameter) {
@@ -150,6 +123,39 @@ impl Interpreter<'_> {
             },
             _ => return None,
         })
+    }
+
+    fn substring(
+        &mut self,
+        parameter: &Parameter,
+        offset: &UnexpandedArithmeticExpr,
+        length: Option<&UnexpandedArithmeticExpr>,
+    ) -> Expanded {
+        let mut count = |written: &UnexpandedArithmeticExpr| {
+            self.arithmetic(&written.value).and_then(|count| usize::try_from(count).ok())
+        };
+        let (from, length) = (count(offset), length.map_or(Some(usize::MAX), count));
+        match (self.parameter(parameter), from, length) {
+            (Expanded::Text(text), Some(from), Some(length)) if text.is_ascii() => {
+                Expanded::Text(text.chars().skip(from).take(length).collect())
+            }
+            (unset @ Expanded::Unset(_), ..) => unset,
+            _ => Expanded::Unknown(format!("${{{}:…}}", name_of(parameter))),
+        }
+    }
+
+    fn length(&mut self, parameter: &Parameter) -> Expanded {
+        let is_joined = matches!(
+            parameter,
+            Parameter::NamedWithAllIndices { concatenate: true, .. }
+                | Parameter::Special(SpecialParameter::AllPositionalParameters { concatenate: true })
+        );
+        match self.parameter(parameter) {
+            Expanded::Text(text) if text.is_ascii() && !is_joined => Expanded::Text(text.len().to_string()),
+            Expanded::List(list) => Expanded::Text(list.len().to_string()),
+            Expanded::Unset(_) => Expanded::Text("0".to_owned()),
+            _ => Expanded::Number(format!("${{#{}}}", name_of(parameter))),
+        }
     }
 
     /// Returns what an expansion with a default, another value or an error stands for. `value` has passed its test.

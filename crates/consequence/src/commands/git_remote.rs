@@ -5,6 +5,7 @@ use crate::commands::git_history::commits;
 use crate::commands::options::SortedArguments;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
+use crate::look::GitRefs;
 
 /// Returns how long ago something was, in words.
 fn ago(seconds: u64) -> String {
@@ -35,69 +36,70 @@ impl Interpreter<'_> {
             return true;
         };
         let remote = operands.first().copied().unwrap_or("origin");
-        let here = refs.branch.clone();
-        let mut specs: Vec<String> = operands.iter().skip(1).map(|spec| (*spec).to_owned()).collect();
+        let mut specs: Vec<&str> = operands.iter().skip(1).copied().collect();
         if specs.is_empty() {
-            specs.extend(here.clone());
+            specs.extend(refs.branch.as_deref());
         }
         for spec in specs {
             let forced = is_forced || spec.starts_with('+');
             let spec = spec.trim_start_matches('+');
             let (from, to) = match spec.split_once(':') {
                 Some((from, to)) => (from, to),
-                None if spec == "HEAD" => ("HEAD", here.as_deref().unwrap_or("HEAD")),
+                None if spec == "HEAD" => ("HEAD", refs.branch.as_deref().unwrap_or("HEAD")),
                 None => (spec, spec),
             };
-            let is_gone = deletes || from.is_empty();
-            if !is_gone && !forced {
-                continue;
+            let from = Some(from).filter(|from| !deletes && !from.is_empty());
+            if from.is_none() || forced {
+                let to = to.trim_start_matches("refs/heads/");
+                let said = self.branch_loss(place, &refs, (from, to, remote));
+                said.into_iter().for_each(|text| self.elsewhere(text, false));
             }
-            let to = to.trim_start_matches("refs/heads/");
-            let there = refs.all.get(&format!("refs/remotes/{remote}/{to}"));
-            let Some(there) = there else {
-                let what = if is_gone { "deletes" } else { "replaces" };
-                self.elsewhere(
-                    format!("{what} {to} at {remote}; it was never fetched, so what is lost is not known"),
-                    false,
-                );
-                continue;
-            };
-            let mut kept: Vec<String> = refs
-                .all
-                .iter()
-                .filter(|(name, _)| name.starts_with(&format!("refs/remotes/{remote}/")))
-                .filter(|(name, _)| !name.ends_with(&format!("/{remote}/{to}")) && !name.ends_with("/HEAD"))
-                .map(|(_, commit)| commit.clone())
-                .collect();
-            if !is_gone {
-                match self.revision(place, from) {
-                    Some(commit) => kept.push(commit),
-                    None => {
-                        self.elsewhere(
-                            format!("replaces {to} at {remote} by {from}, which is not known"),
-                            false,
-                        );
-                        continue;
-                    }
-                }
-            }
-            let age = refs.fetched.map_or("nobody knows when".to_owned(), ago);
-            let lost = self.files.look.git_count(&place.top, std::slice::from_ref(there), &kept);
-            let text = match (lost, is_gone) {
-                (Some(0), false) => continue,
-                (Some(0), true) => format!(
-                    "deletes {to} at {remote}; its commits are on other branches there (fetched {age})"
-                ),
-                (Some(lost), _) => {
-                    let what = if is_gone { format!("deletes {to}: ") } else { String::new() };
-                    format!("{what}{remote} loses {} of {to} (fetched {age})", commits(lost))
-                }
-                (None, _) => {
-                    format!("replaces or deletes {to} at {remote}; how many commits are lost is not known")
-                }
-            };
-            self.elsewhere(text, false);
         }
         true
+    }
+
+    /// Returns what a branch of a remote loses that is replaced by another commit, or deleted if there is none; `None` if
+    /// nothing is lost.
+    fn branch_loss(
+        &mut self,
+        place: &GitPlace,
+        refs: &GitRefs,
+        (from, to, remote): (Option<&str>, &str, &str),
+    ) -> Option<String> {
+        let branches = format!("refs/remotes/{remote}/");
+        let Some(there) = refs.all.get(&format!("{branches}{to}")) else {
+            let what = if from.is_none() { "deletes" } else { "replaces" };
+            return Some(format!(
+                "{what} {to} at {remote}; it was never fetched, so what is lost is not known"
+            ));
+        };
+        let mut kept: Vec<String> = refs
+            .all
+            .iter()
+            .filter(|(name, _)| name.starts_with(&branches))
+            .filter(|(name, _)| !name.ends_with(&format!("/{remote}/{to}")) && !name.ends_with("/HEAD"))
+            .map(|(_, commit)| commit.clone())
+            .collect();
+        if let Some(from) = from {
+            let Some(commit) = self.revision(place, from) else {
+                return Some(format!("replaces {to} at {remote} by {from}, which is not known"));
+            };
+            kept.push(commit);
+        }
+        let age = refs.fetched.map_or("nobody knows when".to_owned(), ago);
+        let lost = self.files.look.git_count(&place.top, std::slice::from_ref(there), &kept);
+        Some(match (lost, from) {
+            (Some(0), Some(_)) => return None,
+            (Some(0), None) => {
+                format!("deletes {to} at {remote}; its commits are on other branches there (fetched {age})")
+            }
+            (Some(lost), _) => {
+                let what = if from.is_none() { format!("deletes {to}: ") } else { String::new() };
+                format!("{what}{remote} loses {} of {to} (fetched {age})", commits(lost))
+            }
+            (None, _) => {
+                format!("replaces or deletes {to} at {remote}; how many commits are lost is not known")
+            }
+        })
     }
 }

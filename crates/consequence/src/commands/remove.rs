@@ -31,69 +31,13 @@ impl Interpreter<'_> {
         if sorted.has(&["help", "version"]) {
             return CommandEnd::unknown();
         }
-        let is_recursive = sorted.has(&["r", "R", "recursive"]);
-        let takes_empty = sorted.has(&["d", "dir"]);
-        let is_forced = sorted.has(&["f", "force"]);
         let asks = sorted.has(&["i", "I", "interactive", "one-file-system"]);
-        let takes_root = sorted.has(&["no-preserve-root"]);
         let mut outcome = Outcome::Likely;
         let mut loss = Loss::new(LossVerb::Deletes, asks);
         let mut emptied = Loss::new(LossVerb::Empties, asks);
-        for operand in sorted.operands {
-            let text = operand.known_text().unwrap_or_default();
-            let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            let is_root = !text.is_empty() && text.trim_end_matches('/').is_empty();
-            if matches!(last, "." | "..") || (is_root && !takes_root) {
-                outcome = Outcome::Failure;
-                if is_root && is_recursive {
-                    self.warn("rm refuses to delete / (another rm than GNU's may not)".to_owned());
-                }
-                continue;
-            }
-            let Some(file) = self.operand("rm", operand, false) else {
-                let is_known = operand.known_text().is_some() && self.state.folder.is_some();
-                outcome = match (is_known, is_forced) {
-                    (true, true) => outcome,
-                    (true, false) => Outcome::Failure,
-                    (false, _) => Outcome::Unknown,
-                };
-                continue;
-            };
-            let is_kept = file.stat.kind == FileKind::Folder && !is_recursive;
-            if is_kept && (!takes_empty || !self.files.names(&file.path).is_empty()) {
-                outcome = Outcome::Failure;
-                continue;
-            }
-            let is_certain = !asks && !self.files.is_possible(&file.path);
-            if !is_certain {
-                outcome = Outcome::Unknown;
-            }
-            // With a slash behind it, what a link points to loses what is in it, and stays.
-            let path = self.full(text.trim_end_matches('/'));
-            let link = path
-                .filter(|_| text.ends_with('/'))
-                .and_then(|path| self.files.find(&path, false))
-                .filter(|link| link.stat.kind == FileKind::Link);
-            if let Argument::Known(known) = operand {
-                self.widen(&mut loss, known);
-            }
-            if link.is_some() {
-                self.warn(format!("{text} with its slash empties what the link points to"));
-                outcome = Outcome::Unknown;
-                for name in self.files.names(&file.path) {
-                    if let Some(inner) = self.files.at(&file.path.join(name)) {
-                        self.lose(&mut emptied, &inner);
-                        if is_certain {
-                            self.files.remove(&inner.path);
-                        }
-                    }
-                }
-                continue;
-            }
-            self.lose(&mut loss, &file);
-            if is_certain {
-                self.files.remove(&file.path);
-            }
+        for operand in &sorted.operands {
+            let change = self.rm_operand(&sorted, operand, asks, (&mut loss, &mut emptied));
+            outcome = change.unwrap_or(outcome);
         }
         self.report(loss);
         self.report(emptied);
@@ -101,6 +45,65 @@ impl Interpreter<'_> {
             outcome = Outcome::Unknown;
         }
         CommandEnd { outcome, output: (!asks).then(String::new) }
+    }
+
+    /// Goes through an operand of `rm`. Returns how the command ends because of it, if that differs.
+    fn rm_operand(
+        &mut self,
+        options: &SortedArguments<'_>,
+        operand: &Argument,
+        asks: bool,
+        (loss, emptied): (&mut Loss, &mut Loss),
+    ) -> Option<Outcome> {
+        let is_recursive = options.has(&["r", "R", "recursive"]);
+        let text = operand.known_text().unwrap_or_default();
+        let plain = text.trim_end_matches('/');
+        let is_root = !text.is_empty() && plain.is_empty();
+        if plain.rsplit('/').next().is_some_and(|last| matches!(last, "." | ".."))
+            || (is_root && !options.has(&["no-preserve-root"]))
+        {
+            if is_root && is_recursive {
+                self.warn("rm refuses to delete / (another rm than GNU's may not)".to_owned());
+            }
+            return Some(Outcome::Failure);
+        }
+        let Some(file) = self.operand("rm", operand, false) else {
+            let is_known = operand.known_text().is_some() && self.state.folder.is_some();
+            return match (is_known, options.has(&["f", "force"])) {
+                (true, true) => None,
+                (true, false) => Some(Outcome::Failure),
+                (false, _) => Some(Outcome::Unknown),
+            };
+        };
+        let is_kept = file.stat.kind == FileKind::Folder && !is_recursive;
+        if is_kept && (!options.has(&["d", "dir"]) || !self.files.names(&file.path).is_empty()) {
+            return Some(Outcome::Failure);
+        }
+        let is_certain = !asks && !self.files.is_possible(&file.path);
+        // With a slash behind it, what a link points to loses what is in it, and stays.
+        let path = self.full(plain).filter(|_| text.ends_with('/'));
+        let link = path.and_then(|path| self.files.find(&path, false));
+        if let Argument::Known(known) = operand {
+            self.widen(loss, known);
+        }
+        if link.is_some_and(|link| link.stat.kind == FileKind::Link) {
+            self.warn(format!("{text} with its slash empties what the link points to"));
+            for name in self.files.names(&file.path) {
+                if let Some(inner) = self.files.at(&file.path.join(name)) {
+                    self.rm_file(emptied, &inner, is_certain);
+                }
+            }
+            return Some(Outcome::Unknown);
+        }
+        self.rm_file(loss, &file, is_certain);
+        (!is_certain).then_some(Outcome::Unknown)
+    }
+
+    fn rm_file(&mut self, loss: &mut Loss, file: &PlacedFile, is_certain: bool) {
+        self.lose(loss, file);
+        if is_certain {
+            self.files.remove(&file.path);
+        }
     }
 
     pub(crate) fn rmdir(&mut self, arguments: &[Argument]) -> CommandEnd {
