@@ -216,8 +216,7 @@ impl Interpreter<'_> {
     /// Calls a function.
     pub(crate) fn call(&mut self, name: &str, arguments: &[Argument], input: &Input) -> CommandEnd {
         let Some(Some(body)) = self.state.functions.get(name).cloned() else {
-            self.not_known(format!("what the function {name} does"));
-            return CommandEnd::unknown();
+            return self.note_unknown(format!("what the function {name} does"));
         };
         let all: Option<Vec<String>> =
             arguments.iter().map(|argument| argument.known_text().map(str::to_owned)).collect();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::names::cut;
+use crate::names::{cut, shorten};
 use crate::pattern::PatternChar;
 use crate::shell_state::{MOST_VALUE, Value};
 
@@ -47,6 +47,11 @@ impl Argument {
         }
     }
 
+    /// Tells whether it is known to begin with a text.
+    pub(crate) fn begins_with(&self, text: &str) -> bool {
+        self.known_text().is_some_and(|own| own.starts_with(text))
+    }
+
     /// Returns how it can be shown.
     pub(crate) fn display_text(&self) -> &str {
         match self {
@@ -54,6 +59,11 @@ impl Argument {
             Self::Unknown(from) => from,
         }
     }
+}
+
+/// Returns the words of a command as a sentence shows them.
+pub(crate) fn shown_words(arguments: &[Argument]) -> String {
+    shorten(&arguments.iter().map(Argument::display_text).collect::<Vec<_>>().join(" "))
 }
 
 /// A field before its pattern is expanded.

@@ -151,6 +151,12 @@ impl<'a> Interpreter<'a> {
         }
     }
 
+    /// Notes what is not known of a command, and with it how the command ends.
+    pub(crate) fn note_unknown(&mut self, what: impl Into<String>) -> CommandEnd {
+        self.not_known(what);
+        CommandEnd::unknown()
+    }
+
     /// Notes what it costs.
     pub(crate) fn fact(&mut self, mut fact: Fact) {
         fact.is_possible |= self.conditions > 0;
@@ -263,12 +269,12 @@ impl<'a> Interpreter<'a> {
         if let Ok(rest) = path.strip_prefix(&self.request.folder)
             && !rest.as_os_str().is_empty()
         {
-            return text_of(rest.as_os_str());
+            return text_of(rest);
         }
         match path.strip_prefix(&self.request.home) {
             Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-            Ok(rest) if self.request.home != Path::new("/") => format!("~/{}", text_of(rest.as_os_str())),
-            _ => text_of(path.as_os_str()),
+            Ok(rest) if self.request.home != Path::new("/") => format!("~/{}", text_of(rest)),
+            _ => text_of(path),
         }
     }
 }

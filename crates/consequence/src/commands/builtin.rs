@@ -2,7 +2,7 @@
 
 use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::commands::options::SortedArguments;
-use crate::fields::Argument;
+use crate::fields::{Argument, shown_words};
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
 use crate::names::{shorten, text_of};
@@ -22,12 +22,9 @@ impl Interpreter<'_> {
             "pushd" if matches!(arguments, [one] if one.known_text().is_some_and(|text| !text.starts_with(['-', '+']))) => {
                 CommandEnd { output: None, ..self.cd(arguments) }
             }
-            "pushd" | "popd" => {
-                self.state.last_folder = self.state.folder.take();
-                silent(Outcome::Unknown)
-            }
+            "pushd" | "popd" => self.lose_folder(),
             "pwd" => match &self.state.folder {
-                Some(folder) => CommandEnd::with_output(Outcome::Likely, text_of(folder.as_os_str()) + "\n"),
+                Some(folder) => CommandEnd::with_output(Outcome::Likely, text_of(folder) + "\n"),
                 None => CommandEnd::unknown(),
             },
             ":" | "true" => silent(Outcome::Success),
@@ -40,87 +37,31 @@ impl Interpreter<'_> {
                 Some((last, rest)) if last.known_text() == Some("]") => silent(self.plain_test(rest)),
                 _ => silent(Outcome::Failure),
             },
-            "export" | "declare" | "local" | "readonly" | "typeset" => {
-                for argument in arguments {
-                    match argument.known_text() {
-                        Some(text) if name == "export" && !text.starts_with('-') => {
-                            let text = text.split_once('=').map_or(text, |(name, _)| name);
-                            if let Some(variable) = self.state.variables.get_mut(text) {
-                                variable.is_exported = true;
-                            }
-                        }
-                        Some(_) => {}
-                        None => self.not_known(format!("what {name} {} sets", argument.display_text())),
-                    }
-                }
-                CommandEnd { outcome: Outcome::Success, output: (name != "export").then(String::new) }
-            }
+            "export" | "declare" | "local" | "readonly" | "typeset" => self.declare_names(name, arguments),
             "unset" => self.unset(arguments),
             "set" => self.set_options(arguments),
             "shopt" => self.shopt(arguments),
             "shift" => self.shift(arguments),
-            "wait"
-                if !arguments
-                    .iter()
-                    .any(|one| one.known_text().is_some_and(|text| text.starts_with("-p"))) =>
-            {
-                silent(Outcome::Unknown)
-            }
+            "wait" if !arguments.iter().any(|one| one.begins_with("-p")) => silent(Outcome::Unknown),
             "read" | "mapfile" | "readarray" | "getopts" | "wait" => self.read(name, arguments, input),
-            "let" => {
-                for argument in arguments {
-                    match argument.known_text() {
-                        Some(text) => {
-                            self.arithmetic(text);
-                        }
-                        None => self.not_known(format!("what let computes: {}", argument.display_text())),
-                    }
-                }
-                silent(Outcome::Unknown)
-            }
+            "let" => self.run_let(arguments),
             "exit" => self.end(Flow::Exit),
             "return" => self.leave(Flow::Return, self.calls, arguments),
             "break" => self.leave(Flow::Break, self.loops, arguments),
             "continue" => self.leave(Flow::Continue, self.loops, arguments),
             "trap" => self.trap(arguments),
-            "eval" => {
-                let known: Option<Vec<&str>> = arguments.iter().map(Argument::known_text).collect();
-                match known {
-                    Some(words) => self.run_text(&words.join(" ")),
-                    None => {
-                        let from = arguments.iter().find(|one| one.known_text().is_none());
-                        self.not_known(format!(
-                            "what eval runs: {}",
-                            from.map_or("", Argument::display_text)
-                        ));
-                        self.forget_all();
-                        CommandEnd::unknown()
-                    }
-                }
-            }
-            "source" | "." => {
-                self.not_known(format!(
-                    "what {} does",
-                    arguments.first().map_or("source", Argument::display_text)
-                ));
-                self.forget_all();
-                CommandEnd::unknown()
-            }
-            "alias" | "hash" | "jobs" | "history" | "fc" | "dirs" => {
-                let is_plain = |one: &Argument| {
-                    one.known_text().is_some_and(|text| {
-                        !text.contains('=')
-                            && !matches!(text, "-p" | "-x" | "-s")
-                            && name != "history"
-                            && name != "fc"
-                    })
-                };
-                if !arguments.iter().all(is_plain) {
+            "eval" => match arguments.iter().find(|one| one.known_text().is_none()) {
+                Some(from) => self.run_unknown(format!("what eval runs: {}", from.display_text())),
+                None => {
                     let words: Vec<&str> = arguments.iter().map(Argument::display_text).collect();
-                    self.not_known(format!("what {name} {} changes", shorten(&words.join(" "))));
+                    self.run_text(&words.join(" "))
                 }
-                CommandEnd::unknown()
+            },
+            "source" | "." => {
+                let file = arguments.first().map_or("source", Argument::display_text);
+                self.run_unknown(format!("what {file} does"))
             }
+            "alias" | "hash" | "jobs" | "history" | "fc" | "dirs" => self.show_or_change(name, arguments),
             "kill" => {
                 if !self.at_exit.is_empty() {
                     self.may_exit();
@@ -132,6 +73,58 @@ impl Interpreter<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// Goes through `let`.
+    fn run_let(&mut self, arguments: &[Argument]) -> CommandEnd {
+        for argument in arguments {
+            match argument.known_text() {
+                Some(text) => {
+                    self.arithmetic(text);
+                }
+                None => self.not_known(format!("what let computes: {}", argument.display_text())),
+            }
+        }
+        CommandEnd::silent(Outcome::Unknown)
+    }
+
+    /// Goes through a command that shows what it is told nothing else about.
+    fn show_or_change(&mut self, name: &str, arguments: &[Argument]) -> CommandEnd {
+        let is_plain = |text: &str| !text.contains('=') && !matches!(text, "-p" | "-x" | "-s");
+        let takes_plain = !matches!(name, "history" | "fc");
+        if !arguments.iter().all(|one| takes_plain && one.known_text().is_some_and(is_plain)) {
+            self.not_known(format!("what {name} {} changes", shown_words(arguments)));
+        }
+        CommandEnd::unknown()
+    }
+
+    fn declare_names(&mut self, name: &str, arguments: &[Argument]) -> CommandEnd {
+        for argument in arguments {
+            match argument.known_text() {
+                Some(text) if name == "export" && !text.starts_with('-') => {
+                    let text = text.split_once('=').map_or(text, |(name, _)| name);
+                    if let Some(variable) = self.state.variables.get_mut(text) {
+                        variable.is_exported = true;
+                    }
+                }
+                Some(_) => {}
+                None => self.not_known(format!("what {name} {} sets", argument.display_text())),
+            }
+        }
+        CommandEnd { outcome: Outcome::Success, output: (name != "export").then(String::new) }
+    }
+
+    /// Goes through a text that is not known.
+    fn run_unknown(&mut self, what: String) -> CommandEnd {
+        self.not_known(what);
+        self.forget_all();
+        CommandEnd::unknown()
+    }
+
+    /// Goes to a folder that is not known.
+    fn lose_folder(&mut self) -> CommandEnd {
+        self.state.last_folder = self.state.folder.take();
+        CommandEnd::silent(Outcome::Unknown)
     }
 
     /// Forgets what a text that is not known may have set.
@@ -156,15 +149,13 @@ impl Interpreter<'_> {
         if self.state.dialect != Dialect::Bash {
             self.may_exit();
         }
-        CommandEnd { outcome: Outcome::Unknown, output: Some(String::new()) }
+        CommandEnd::silent(Outcome::Unknown)
     }
 
     fn unset(&mut self, arguments: &[Argument]) -> CommandEnd {
         let has = |option: &str| arguments.iter().any(|one| one.known_text() == Some(option));
         let (only_functions, only_variables) = (has("-f"), has("-v"));
-        for argument in
-            arguments.iter().filter(|one| !one.known_text().is_some_and(|text| text.starts_with('-')))
-        {
+        for argument in arguments.iter().filter(|one| !one.begins_with("-")) {
             let Some(name) = self.variable_name("unset", argument) else { continue };
             if argument.known_text() != Some(&*name) {
                 self.set(&name, Value::Unknown(format!("${name}")));
@@ -191,16 +182,13 @@ impl Interpreter<'_> {
     }
 
     fn read(&mut self, command: &str, arguments: &[Argument], input: &Input) -> CommandEnd {
-        if arguments.iter().any(|one| one.known_text().is_some_and(|text| text.starts_with("-C"))) {
+        if arguments.iter().any(|one| one.begins_with("-C")) {
             self.not_known(format!("what {command} calls"));
         }
         let from = input.as_ref().err().map_or("its input", String::as_str);
-        let given: Vec<&Argument> = arguments
-            .iter()
-            .filter(|one| !one.known_text().is_some_and(|text| text.starts_with('-')))
-            .collect();
+        let given = arguments.iter().filter(|one| !one.begins_with("-"));
         let mut names: Vec<String> =
-            given.into_iter().filter_map(|argument| self.variable_name(command, argument)).collect();
+            given.filter_map(|argument| self.variable_name(command, argument)).collect();
         names.extend(["REPLY", "MAPFILE", "OPTARG"].map(str::to_owned));
         for name in names {
             if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
@@ -212,7 +200,7 @@ impl Interpreter<'_> {
 
     fn end(&mut self, flow: Flow) -> CommandEnd {
         self.flow = flow;
-        CommandEnd { outcome: Outcome::Unknown, output: Some(String::new()) }
+        CommandEnd::silent(Outcome::Unknown)
     }
 
     fn cd(&mut self, arguments: &[Argument]) -> CommandEnd {
@@ -222,8 +210,7 @@ impl Interpreter<'_> {
             if self.state.dialect == Dialect::Bash {
                 return CommandEnd::silent(Outcome::Failure);
             }
-            self.state.last_folder = self.state.folder.take();
-            return CommandEnd::silent(Outcome::Unknown);
+            return self.lose_folder();
         }
         let (is_physical, operands) = (sorted.has(&["P"]), sorted.operands);
         let home = self.state.get("HOME");
@@ -233,20 +220,17 @@ impl Interpreter<'_> {
             (None, _) => Argument::Unknown("the home folder".to_owned()),
         };
         let Some(text) = argument.known_text() else {
-            self.state.last_folder = self.state.folder.take();
-            return CommandEnd::silent(Outcome::Unknown);
+            return self.lose_folder();
         };
         if text.is_empty() {
             return CommandEnd::silent(Outcome::Success);
         }
         let last = || self.state.last_folder.clone();
         let Some(path) = (if text == "-" { last() } else { self.full(text) }) else {
-            self.state.last_folder = self.state.folder.take();
-            return CommandEnd::silent(Outcome::Unknown);
+            return self.lose_folder();
         };
         if self.state.variables.contains_key("CDPATH") && !text.starts_with(['/', '.']) {
-            self.state.last_folder = self.state.folder.take();
-            return CommandEnd::silent(Outcome::Unknown);
+            return self.lose_folder();
         }
         let path = match is_physical {
             true => self.files.resolve(&path, true).unwrap_or(path),
@@ -269,8 +253,7 @@ impl Interpreter<'_> {
             return CommandEnd::silent(Outcome::Failure);
         }
         if self.files.resolve(&named, true).is_some_and(|path| self.files.is_possible(&path)) {
-            self.state.last_folder = self.state.folder.take();
-            return CommandEnd::silent(Outcome::Unknown);
+            return self.lose_folder();
         }
         self.state.missed = None;
         self.state.last_folder = self.state.folder.replace(named);

@@ -6,10 +6,10 @@ use crate::changes::PlacedFile;
 use crate::command_end::{CommandEnd, Flow, MOST_OUTPUT, Outcome};
 use crate::commands::find_expression::{self, FindOrder, FindTerm, Holds};
 use crate::commands::loss::{Loss, LossVerb};
-use crate::fields::Argument;
+use crate::fields::{Argument, shown_words};
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::{shorten, text_of};
+use crate::names::text_of;
 
 /// What one `find` has done so far.
 struct FindWork {
@@ -35,28 +35,17 @@ struct FoundFile<'a> {
 impl Interpreter<'_> {
     pub(crate) fn find(&mut self, arguments: &[Argument]) -> CommandEnd {
         let unknown = arguments.iter().find(|argument| argument.known_text().is_none());
-        let order = match unknown {
-            Some(unknown) => Err(unknown.display_text().to_owned()),
-            None => find_expression::read(arguments).ok_or_else(|| {
-                shorten(&arguments.iter().map(Argument::display_text).collect::<Vec<_>>().join(" "))
-            }),
-        };
-        let order = match order {
-            Ok(order) => order,
-            Err(what) => {
-                let only_reads = !arguments.iter().any(|one| {
-                    one.known_text().is_none_or(|text| {
-                        text == "-delete"
-                            || text.starts_with("-exec")
-                            || text.starts_with("-ok")
-                            || text.starts_with("-f")
-                    })
-                });
-                if !only_reads {
-                    self.not_known(format!("what find does: {what}"));
-                }
-                return CommandEnd::unknown();
+        let order = if unknown.is_none() { find_expression::read(arguments) } else { None };
+        let Some(order) = order else {
+            let is_act = |text: &str| {
+                text == "-delete" || ["-exec", "-ok", "-f"].iter().any(|act| text.starts_with(act))
+            };
+            if arguments.iter().any(|argument| argument.known_text().is_none_or(is_act)) {
+                let what =
+                    unknown.map_or_else(|| shown_words(arguments), |one| one.display_text().to_owned());
+                self.not_known(format!("what find does: {what}"));
             }
+            return CommandEnd::unknown();
         };
         let starts = order.starts.clone();
         let mut work = FindWork {
@@ -68,42 +57,43 @@ impl Interpreter<'_> {
             may_fail: false,
         };
         for start in &starts {
-            let text = start.known_text().unwrap_or_default();
-            if text.is_empty() {
-                work.may_fail = true;
-                continue;
-            }
-            let follows = work.order.follows_starts || text.ends_with('/');
-            let Some(path) = self.full(text) else {
-                self.not_known(format!("what find does in {text}, in a folder that is not known"));
-                work.output = None;
-                continue;
-            };
-            if let Argument::Known(known) = start {
-                self.widen(&mut work.loss, known);
-                self.widen(&mut work.possible_loss, known);
-            }
-            if let Some(file) = self.files.find(&path, follows) {
-                self.find_at(&mut work, &file, text, 0);
-            } else {
-                work.may_fail = true;
-            }
+            self.find_below(&mut work, start);
         }
         let may_fail = work.may_fail || !work.batches.is_empty();
         self.report(work.loss);
         self.report(work.possible_loss);
         for (command, files, is_possible) in work.batches {
             self.conditions += usize::from(is_possible);
-            let before = self.state.functions.clone();
-            self.state.functions.clear();
             let mut run: Vec<Argument> = command;
             run.retain(|part| part.known_text() != Some("{}"));
             run.extend(files);
-            self.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new())));
-            self.state.functions = before;
+            self.start_command(&run, false);
             self.conditions -= usize::from(is_possible);
         }
         CommandEnd { outcome: if may_fail { Outcome::Unknown } else { Outcome::Likely }, output: work.output }
+    }
+
+    /// Goes through one of the places that `find` starts at.
+    fn find_below(&mut self, work: &mut FindWork, start: &Argument) {
+        let text = start.known_text().unwrap_or_default();
+        if text.is_empty() {
+            work.may_fail = true;
+            return;
+        }
+        let follows = work.order.follows_starts || text.ends_with('/');
+        let Some(path) = self.full(text) else {
+            self.not_known(format!("what find does in {text}, in a folder that is not known"));
+            work.output = None;
+            return;
+        };
+        if let Argument::Known(known) = start {
+            self.widen(&mut work.loss, known);
+            self.widen(&mut work.possible_loss, known);
+        }
+        match self.files.find(&path, follows) {
+            Some(file) => self.find_at(work, &file, text, 0),
+            None => work.may_fail = true,
+        }
     }
 
     fn find_at(&mut self, work: &mut FindWork, file: &PlacedFile, written: &str, depth: usize) {
@@ -150,46 +140,21 @@ impl Interpreter<'_> {
         found: &mut FoundFile<'_>,
         may: bool,
     ) -> Holds {
-        let holds = |is_so: bool| if is_so { Holds::Yes } else { Holds::No };
         let stat = found.file.stat;
         match term {
-            FindTerm::And(terms) => {
-                let mut all = Holds::Yes;
-                for term in terms {
-                    match self.evaluate(work, term, found, may || all == Holds::Maybe) {
-                        Holds::Yes => {}
-                        Holds::No => return Holds::No,
-                        Holds::Maybe => all = Holds::Maybe,
-                    }
-                }
-                all
-            }
-            FindTerm::Or(terms) => {
-                let mut any = Holds::No;
-                for term in terms {
-                    match self.evaluate(work, term, found, may || any == Holds::Maybe) {
-                        Holds::No => {}
-                        Holds::Yes => return Holds::Yes,
-                        Holds::Maybe => any = Holds::Maybe,
-                    }
-                }
-                any
-            }
-            FindTerm::Not(inner) => match self.evaluate(work, inner, found, may) {
-                Holds::Yes => Holds::No,
-                Holds::No => Holds::Yes,
-                Holds::Maybe => Holds::Maybe,
-            },
+            FindTerm::And(terms) => self.evaluate_until(Holds::No, work, terms, found, may),
+            FindTerm::Or(terms) => self.evaluate_until(Holds::Yes, work, terms, found, may),
+            FindTerm::Not(inner) => self.evaluate(work, inner, found, may).opposite(),
             FindTerm::Name(pattern, is_folded) => {
                 let name = found.written.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
                 let name = if *is_folded { name.to_lowercase() } else { name.to_owned() };
-                self.fits(pattern, &name).map_or(Holds::Maybe, holds)
+                self.fits(pattern, &name).into()
             }
-            FindTerm::Path(pattern) => self.fits(pattern, found.written).map_or(Holds::Maybe, holds),
-            FindTerm::Kind(kinds) => holds(kinds.contains(&stat.kind)),
+            FindTerm::Path(pattern) => self.fits(pattern, found.written).into(),
+            FindTerm::Kind(kinds) => Some(kinds.contains(&stat.kind)).into(),
             FindTerm::Empty => match stat.kind {
-                FileKind::Folder => holds(self.files.names(&found.file.path).is_empty()),
-                FileKind::File if found.file.origin.is_some() => holds(stat.bytes == 0),
+                FileKind::Folder => Some(self.files.names(&found.file.path).is_empty()).into(),
+                FileKind::File if found.file.origin.is_some() => Some(stat.bytes == 0).into(),
                 _ => Holds::Maybe,
             },
             FindTerm::True => Holds::Yes,
@@ -218,6 +183,26 @@ impl Interpreter<'_> {
             }
             FindTerm::Run(command, is_all) => self.find_runs(work, command, *is_all, found, may),
         }
+    }
+
+    /// Evaluates expressions until one decides: one of `and` that does not hold, one of `or` that does.
+    fn evaluate_until(
+        &mut self,
+        decisive: Holds,
+        work: &mut FindWork,
+        terms: &[FindTerm],
+        found: &mut FoundFile<'_>,
+        may: bool,
+    ) -> Holds {
+        let mut so_far = decisive.opposite();
+        for term in terms {
+            match self.evaluate(work, term, found, may || so_far == Holds::Maybe) {
+                Holds::Maybe => so_far = Holds::Maybe,
+                held if held == decisive => return decisive,
+                _ => {}
+            }
+        }
+        so_far
     }
 
     fn find_deletes(&mut self, work: &mut FindWork, found: &FoundFile<'_>, may: bool) -> Holds {
@@ -265,14 +250,7 @@ impl Interpreter<'_> {
         if self.flow != Flow::On {
             return Holds::Maybe;
         }
-        let functions = std::mem::take(&mut self.state.functions);
-        let end = if may {
-            self.branch(|shell| shell.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new()))))
-        } else {
-            self.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new())))
-        };
-        self.state.functions = functions;
-        match end.outcome {
+        match self.start_command(&run, may).outcome {
             Outcome::Success | Outcome::Likely if !may => Holds::Yes,
             Outcome::Failure if !may => Holds::No,
             _ => Holds::Maybe,

@@ -14,6 +14,28 @@ pub(super) enum Holds {
     Maybe,
 }
 
+impl Holds {
+    pub(super) fn opposite(self) -> Self {
+        match self {
+            Self::Yes => Self::No,
+            Self::No => Self::Yes,
+            Self::Maybe => Self::Maybe,
+        }
+    }
+}
+
+impl From<Option<bool>> for Holds {
+    fn from(known: Option<bool>) -> Self {
+        known.map_or(Self::Maybe, |is_so| if is_so { Self::Yes } else { Self::No })
+    }
+}
+
+/// Tests that are not computed.
+const OPEN: &str = "-executable -readable -writable -nouser -nogroup -quit";
+/// Those of them that have a value.
+const OPEN_WITH_VALUE: &str = "-mtime -mmin -atime -amin -ctime -cmin -newer -size -perm -user -group -uid -gid -links \
+    -inum -regex -iregex -newermt -ipath -anewer -cnewer -used -lname -samefile -fstype -regextype";
+
 /// A part of the expression.
 #[derive(Debug, Clone)]
 pub(super) enum FindTerm {
@@ -136,17 +158,7 @@ impl FindWords<'_> {
             "-name" => FindTerm::Name(pattern::read(&self.next()?), false),
             "-iname" => FindTerm::Name(pattern::read(&self.next()?.to_lowercase()), true),
             "-path" | "-wholename" => FindTerm::Path(pattern::read(&self.next()?)),
-            "-type" => FindTerm::Kind(
-                self.next()?
-                    .split(',')
-                    .map(|kind| match kind {
-                        "f" => Some(FileKind::File),
-                        "d" => Some(FileKind::Folder),
-                        "l" => Some(FileKind::Link),
-                        _ => None,
-                    })
-                    .collect::<Option<_>>()?,
-            ),
+            "-type" => FindTerm::Kind(self.next()?.split(',').map(file_kind).collect::<Option<_>>()?),
             "-empty" => FindTerm::Empty,
             "-true" => FindTerm::True,
             "-maxdepth" => {
@@ -162,11 +174,8 @@ impl FindWords<'_> {
                 FindTerm::True
             }
             "-xdev" | "-mount" | "-daystart" | "-noleaf" | "-ignore_readdir_race" => FindTerm::True,
-            "-executable" | "-readable" | "-writable" | "-nouser" | "-nogroup" | "-quit" => FindTerm::Open,
-            "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer" | "-size" | "-perm"
-            | "-user" | "-group" | "-uid" | "-gid" | "-links" | "-inum" | "-regex" | "-iregex"
-            | "-newermt" | "-ipath" | "-anewer" | "-cnewer" | "-used" | "-lname" | "-samefile"
-            | "-fstype" | "-regextype" => {
+            test if OPEN.split(' ').any(|open| open == test) => FindTerm::Open,
+            test if OPEN_WITH_VALUE.split(' ').any(|open| open == test) => {
                 self.at += 1;
                 FindTerm::Open
             }
@@ -182,21 +191,37 @@ impl FindWords<'_> {
                 self.order.is_deep_first = true;
                 self.act(FindTerm::Delete)
             }
-            "-exec" | "-ok" => {
-                let rest = &self.words[self.at..];
-                let end = rest.iter().position(|word| matches!(word.known_text(), Some(";" | "+")))?;
-                let is_all = rest[end].known_text() == Some("+");
-                let command = rest[..end].to_vec();
-                self.at += end + 1;
-                let run = FindTerm::Run(command, is_all);
-                self.act(if word == "-ok" { FindTerm::And(vec![FindTerm::Open, run]) } else { run })
+            "-exec" => {
+                let run = self.command()?;
+                self.act(run)
+            }
+            "-ok" => {
+                let run = self.command()?;
+                self.act(FindTerm::And(vec![FindTerm::Open, run]))
             }
             _ => return None,
         })
     }
 
+    /// Reads a command, up to the sign that ends it.
+    fn command(&mut self) -> Option<FindTerm> {
+        let rest = &self.words[self.at..];
+        let end = rest.iter().position(|word| matches!(word.known_text(), Some(";" | "+")))?;
+        self.at += end + 1;
+        Some(FindTerm::Run(rest[..end].to_vec(), rest[end].known_text() == Some("+")))
+    }
+
     fn act(&mut self, term: FindTerm) -> FindTerm {
         self.acts = true;
         term
+    }
+}
+
+fn file_kind(letter: &str) -> Option<FileKind> {
+    match letter {
+        "f" => Some(FileKind::File),
+        "d" => Some(FileKind::Folder),
+        "l" => Some(FileKind::Link),
+        _ => None,
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::command_end::{CommandEnd, Outcome};
-use crate::commands::loss::{Loss, LossVerb, thousands};
+use crate::commands::loss::{Loss, LossVerb, more_phrase, thousands};
 use crate::commands::options::SortedArguments;
 use crate::commands::table::KnownProgram;
 use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
 use crate::interpreter::{EDITORS, Interpreter};
 use crate::look::FileKind;
-use crate::names::{shorten, text_of};
+use crate::names::{path_of, shorten, text_of};
 use crate::shell_state::Value;
 
 /// Commands of git that discard nothing, told what the table allows.
@@ -36,27 +36,22 @@ pub(super) struct GitPlace {
 }
 
 impl Interpreter<'_> {
-    pub(crate) fn run_git(&mut self, arguments: &[Argument]) -> CommandEnd {
+    /// Goes through the options of git itself. Returns where its command is, and the folder it works in, if that is known.
+    fn git_options(&mut self, arguments: &[Argument]) -> (usize, Option<PathBuf>) {
         let mut at = 0;
         let mut folder = self.state.folder.clone();
-        while let Some(text) =
-            arguments.get(at).and_then(Argument::known_text).filter(|text| text.starts_with('-'))
-        {
+        let known = |at: usize| arguments.get(at).and_then(Argument::known_text);
+        while let Some(text) = known(at).filter(|text| text.starts_with('-')) {
             at += 1;
             match text {
                 "-C" => {
-                    let to = arguments.get(at).and_then(Argument::known_text);
-                    folder = folder.zip(to).map(|(folder, to)| folder.join(crate::names::path_of(to)));
+                    folder = folder.zip(known(at)).map(|(folder, to)| folder.join(path_of(to)));
                     at += 1;
                 }
                 "-c" => {
-                    let setting = arguments
-                        .get(at)
-                        .and_then(Argument::known_text)
-                        .and_then(|text| text.split_once('='));
+                    let setting = known(at).and_then(|text| text.split_once('='));
                     let (key, value) = setting.unwrap_or(("that is not known", ""));
-                    let (key, value) = (key.to_owned(), value.to_owned());
-                    self.git_setting(&key, &value);
+                    self.git_setting(key, value);
                     at += 1;
                 }
                 "--no-pager" | "--no-optional-locks" | "-p" | "--paginate" | "--version" => {}
@@ -66,6 +61,11 @@ impl Interpreter<'_> {
                 }
             }
         }
+        (at, folder)
+    }
+
+    pub(crate) fn run_git(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let (at, folder) = self.git_options(arguments);
         self.git_editors();
         let rest = arguments.get(at..).unwrap_or_default();
         let Some((command, rest)) = rest.split_first() else { return CommandEnd::unknown() };
@@ -87,15 +87,13 @@ impl Interpreter<'_> {
         };
         let is_keeping = KEEPING.contains(&format!(" {name} "));
         if known.is_some_and(|known| !known.takes(told, false)) || (is_keeping && known.is_none()) {
-            self.not_known(format!("what {shown} does"));
-            return CommandEnd::unknown();
+            return self.note_unknown(format!("what {shown} does"));
         }
         if is_keeping {
             return self.ask_git(&name, rest, place.as_ref());
         }
         let Some(place) = place else {
-            self.not_known(format!("what {shown} does"));
-            return CommandEnd::unknown();
+            return self.note_unknown(format!("what {shown} does"));
         };
         let is_known = rest.iter().all(|argument| argument.known_text().is_some());
         let done = match name.as_str() {
@@ -162,7 +160,7 @@ impl Interpreter<'_> {
         let words: Option<Vec<&str>> = rest.iter().map(Argument::known_text).collect();
         match (name, words.as_deref(), place) {
             ("rev-parse", Some(["--show-toplevel"]), Some(place)) => {
-                CommandEnd::with_output(Outcome::Success, text_of(place.top.as_os_str()) + "\n")
+                CommandEnd::with_output(Outcome::Success, text_of(&place.top) + "\n")
             }
             _ => CommandEnd::unknown(),
         }
@@ -177,7 +175,7 @@ impl Interpreter<'_> {
         };
         let below = place.folder.strip_prefix(&place.top).unwrap_or(Path::new(""));
         let names = files.tracked.iter().filter_map(|path| path.strip_prefix(below).ok());
-        let text: String = names.map(|path| format!("{}{end}", text_of(path.as_os_str()))).collect();
+        let text: String = names.map(|path| format!("{}{end}", text_of(path))).collect();
         CommandEnd::with_output(Outcome::Success, text)
     }
 
@@ -196,8 +194,7 @@ impl Interpreter<'_> {
         }
         let is_possible = is_possible || self.conditions > 0;
         let names: Vec<String> = changed.iter().take(3).map(|path| self.display_path(path)).collect();
-        let more = changed.len().saturating_sub(3);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = more_phrase(changed.len().saturating_sub(3));
         let count = changed.len() as u64;
         let what = if count == 1 { "1 file".to_owned() } else { format!("{} files", thousands(count)) };
         let verb = if is_possible { "may discard" } else { "discards" };
@@ -226,7 +223,7 @@ impl Interpreter<'_> {
             } else {
                 text
             };
-            self.files.resolve(&place.folder.join(crate::names::path_of(plain)), false)
+            self.files.resolve(&place.folder.join(path_of(plain)), false)
         });
         full.collect()
     }
@@ -248,7 +245,7 @@ impl Interpreter<'_> {
                 .filter(|operand| {
                     let text = operand.known_text().unwrap_or_default();
                     self.revision(place, text).is_none()
-                        && self.files.find(&place.folder.join(crate::names::path_of(text)), false).is_some()
+                        && self.files.find(&place.folder.join(path_of(text)), false).is_some()
                 })
                 .collect(),
             None => Vec::new(),

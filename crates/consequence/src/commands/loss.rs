@@ -16,8 +16,9 @@ const MANY: u64 = 1_000;
 const NAMED: usize = 3;
 
 /// How files are lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum LossVerb {
+    #[default]
     Deletes,
     Overwrites,
     /// What is in a folder goes, the folder stays.
@@ -37,7 +38,7 @@ struct GitTally {
 }
 
 /// Files that are lost by one command.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Loss {
     verb: LossVerb,
     is_possible: bool,
@@ -53,18 +54,38 @@ pub(crate) struct Loss {
 
 impl Loss {
     pub(crate) fn new(verb: LossVerb, is_possible: bool) -> Self {
-        Self {
-            verb,
-            is_possible,
-            roots: Vec::new(),
-            paths: Vec::new(),
-            files: 0,
-            bytes: 0,
-            is_cut: false,
-            tally: GitTally::default(),
-            widened: BTreeSet::new(),
-        }
+        Self { verb, is_possible, ..Self::default() }
     }
+
+    /// Returns the reasons to look twice at it.
+    fn reasons(&self, is_outside: bool) -> BTreeSet<Class> {
+        let tally = &self.tally;
+        let marks = [
+            (is_outside, Class::Outside),
+            (!self.widened.is_empty(), Class::Unset),
+            (tally.changed + tally.untracked > 0 || tally.has_repository, Class::Uncommitted),
+            (self.files > MANY || self.is_cut, Class::Many),
+        ];
+        marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, class)| class).collect()
+    }
+}
+
+/// Returns a fact that costs nothing by itself.
+fn warning(text: String) -> Fact {
+    Fact {
+        kind: FactKind::Warns,
+        is_possible: false,
+        text,
+        classes: BTreeSet::new(),
+        files: 0,
+        bytes: 0,
+        paths: Vec::new(),
+    }
+}
+
+/// Returns how a list of names ends that leaves some out.
+pub(super) fn more_phrase(left_out: usize) -> String {
+    if left_out > 0 { format!(" and {left_out} more") } else { String::new() }
 }
 
 impl Interpreter<'_> {
@@ -177,43 +198,36 @@ impl Interpreter<'_> {
     }
 
     /// Notes what was lost, if anything was.
-    pub(crate) fn report(&mut self, loss: Loss) {
+    pub(crate) fn report(&mut self, mut loss: Loss) {
         if loss.paths.is_empty() {
             return;
         }
-        let is_possible = loss.is_possible || self.conditions > 0;
-        let mut classes = BTreeSet::new();
-        let outside: Vec<String> = loss
-            .paths
-            .iter()
-            .filter(|path| self.is_outside(path))
-            .map(|path| self.display_path(path))
-            .collect();
-        let tally = &loss.tally;
-        let marks = [
-            (!outside.is_empty(), Class::Outside),
-            (!loss.widened.is_empty(), Class::Unset),
-            (tally.changed + tally.untracked > 0 || tally.has_repository, Class::Uncommitted),
-            (loss.files > MANY || loss.is_cut, Class::Many),
-        ];
-        classes.extend(marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, class)| class));
+        loss.is_possible |= self.conditions > 0;
         for text in &loss.widened {
-            let classes = BTreeSet::from([Class::Unset]);
-            let kind = FactKind::Warns;
-            self.fact(Fact {
-                kind,
-                is_possible,
-                text: text.clone(),
-                classes,
-                files: 0,
-                bytes: 0,
-                paths: Vec::new(),
-            });
+            let (is_possible, classes) = (loss.is_possible, BTreeSet::from([Class::Unset]));
+            self.fact(Fact { is_possible, classes, ..warning(text.clone()) });
         }
         if let Some(missed) = self.state.missed.clone() {
             self.warn(format!("cd {missed} fails, and what follows runs in {}", self.folder_shown()));
         }
-        let verb = match (loss.verb, is_possible) {
+        let outside: Vec<&PathBuf> = loss.paths.iter().filter(|path| self.is_outside(path)).collect();
+        let classes = loss.reasons(!outside.is_empty());
+        let mut text = self.loss_sentence(&loss);
+        if let Some(first) = outside.first() {
+            let more = more_phrase(outside.len() - 1);
+            text += &format!("; outside the workspace: {}{more}", self.display_path(first));
+        }
+        let kind = match loss.verb {
+            LossVerb::Overwrites => FactKind::Overwrites,
+            LossVerb::Deletes | LossVerb::Empties => FactKind::Deletes,
+        };
+        let Loss { is_possible, files, bytes, paths, .. } = loss;
+        self.fact(Fact { kind, is_possible, text, classes, files, bytes, paths });
+    }
+
+    /// Returns what is lost, as a sentence.
+    fn loss_sentence(&self, loss: &Loss) -> String {
+        let verb = match (loss.verb, loss.is_possible) {
             (LossVerb::Deletes, false) => "deletes",
             (LossVerb::Deletes, true) => "may delete",
             (LossVerb::Overwrites, false) => "overwrites",
@@ -223,9 +237,7 @@ impl Interpreter<'_> {
         };
         let names: Vec<String> =
             loss.roots.iter().take(NAMED).map(|(path, _)| self.display_path(path)).collect();
-        let more = loss.roots.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let names = format!("{}{more}", names.join(", "));
+        let names = names.join(", ") + &more_phrase(loss.roots.len().saturating_sub(NAMED));
         let count = match (loss.is_cut, loss.files) {
             // How far a look came depends on the moment; the sentence should not.
             (true, files) => {
@@ -241,38 +253,17 @@ impl Interpreter<'_> {
             [_] => format!("{names} ({})", size(loss.bytes)),
             _ => format!("{count}: {names}"),
         };
-        let mut text = format!("{verb} {what}{}", git_phrase(&loss.tally, loss.files));
-        if let Some(first) = outside.first() {
-            let more = outside.len() - 1;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text += &format!("; outside the workspace: {first}{more}");
-        }
-        let kind = match loss.verb {
-            LossVerb::Overwrites => FactKind::Overwrites,
-            LossVerb::Deletes | LossVerb::Empties => FactKind::Deletes,
-        };
-        let Loss { files, bytes, paths, .. } = loss;
-        self.fact(Fact { kind, is_possible, text, classes, files, bytes, paths });
+        format!("{verb} {what}{}", git_phrase(&loss.tally, loss.files))
     }
 
     /// Notes how the line is read.
     pub(crate) fn warn(&mut self, text: String) {
-        let kind = FactKind::Warns;
-        let is_possible = self.conditions > 0;
-        self.fact(Fact {
-            kind,
-            is_possible,
-            text,
-            classes: BTreeSet::new(),
-            files: 0,
-            bytes: 0,
-            paths: Vec::new(),
-        });
+        self.fact(warning(text));
     }
 
     fn folder_shown(&self) -> String {
         match &self.state.folder {
-            Some(folder) => crate::names::text_of(folder.as_os_str()),
+            Some(folder) => crate::names::text_of(folder),
             None => "another folder".to_owned(),
         }
     }

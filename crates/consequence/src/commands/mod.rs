@@ -17,14 +17,14 @@ mod table;
 mod transfer;
 mod wrapper;
 mod write;
+mod xargs;
 
 pub(crate) use self::write::WriteMode;
 
 use self::table::KnownProgram;
 use crate::command_end::{CommandEnd, Input, Outcome};
-use crate::fields::Argument;
+use crate::fields::{Argument, shown_words};
 use crate::interpreter::Interpreter;
-use crate::names::shorten;
 
 /// The folders whose programs are what their names say.
 const SYSTEM: [&str; 6] = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
@@ -44,8 +44,7 @@ pub(crate) fn reads_only(name: &str) -> bool {
 
 /// Says that it is not known what a command does.
 fn unread_command(arguments: &[Argument]) -> String {
-    let words: Vec<&str> = arguments.iter().map(Argument::display_text).take(6).collect();
-    format!("what {} does", shorten(&words.join(" ")))
+    format!("what {} does", shown_words(arguments.get(..6).unwrap_or(arguments)))
 }
 
 impl Interpreter<'_> {
@@ -55,8 +54,7 @@ impl Interpreter<'_> {
             return CommandEnd::silent(Outcome::Success);
         };
         let Some(text) = program.known_text().map(str::to_owned) else {
-            self.not_known(format!("which program runs: {}", program.display_text()));
-            return CommandEnd::unknown();
+            return self.note_unknown(format!("which program runs: {}", program.display_text()));
         };
         if self.state.functions.contains_key(&text) {
             return self.call(&text, rest, input);
@@ -77,8 +75,7 @@ impl Interpreter<'_> {
         }
         let known = KnownProgram::of(name);
         if known.is_some_and(|known| !known.takes(rest, COMPUTED.contains(&name))) {
-            self.not_known(unread_command(arguments));
-            return CommandEnd::unknown();
+            return self.note_unknown(unread_command(arguments));
         }
         match name {
             "rm" => self.rm(rest),

@@ -3,10 +3,10 @@
 use crate::command_end::{CommandEnd, Outcome};
 use crate::commands::loss::{Loss, LossVerb};
 use crate::commands::options::SortedArguments;
-use crate::fields::Argument;
+use crate::fields::{Argument, shown_words};
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::{path_of, shorten};
+use crate::names::path_of;
 
 impl Interpreter<'_> {
     pub(crate) fn sed(&mut self, arguments: &[Argument]) -> CommandEnd {
@@ -26,8 +26,7 @@ impl Interpreter<'_> {
         };
         let is_plain = script.as_deref().is_some_and(|parts| is_plain(&parts.join("\n")));
         if sorted.has(&["f", "file"]) || !is_plain {
-            let words: Vec<&str> = arguments.iter().map(Argument::display_text).collect();
-            self.not_known(format!("what sed {} writes or runs", shorten(&words.join(" "))));
+            self.not_known(format!("what sed {} writes or runs", shown_words(arguments)));
         }
         let Some(flag) = flag else { return CommandEnd { outcome: Outcome::Likely, output: None } };
         let suffix = match flag.strip_prefix("--in-place") {
