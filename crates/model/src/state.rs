@@ -173,22 +173,16 @@ impl TaskState {
                 task.waiting = None;
             }
             TaskFact::Leftovers(names) => self.leftovers.clone_from(names),
-            TaskFact::End { status, peak_memory, .. } => {
-                task.peak_memory = task.peak_memory.max(*peak_memory);
-                enter(task, at, *status);
-                (task.held, task.queued, task.lease, task.waiting) = (None, None, None, None);
-                task.listening.clear();
-                self.end(&event);
-            }
-            TaskFact::AtWork(_) | TaskFact::Kept(_) => {}
-            TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::ScreenReset => {}
+            TaskFact::End { .. } => self.end(&event),
             TaskFact::Unanswered => task.waiting = None,
+            TaskFact::AtWork(_) | TaskFact::Kept(_) | TaskFact::ScreenReset => {}
+            TaskFact::Input(_) | TaskFact::Refused(_) => {}
         }
         Arc::make_mut(&mut self.view).events.push(event);
     }
 
     fn end(&mut self, event: &TaskEvent) {
-        let TaskFact::End { ran_ms, error, survivors, .. } = &event.fact else { return };
+        let TaskFact::End { status, peak_memory, ran_ms, error, survivors } = &event.fact else { return };
         let (exit_status, signal) = match &self.exit {
             _ if self.timed_out => (Some(TIMED_OUT), None),
             Some(Exit::Code(code)) => (Some(*code), None),
@@ -209,7 +203,12 @@ impl TaskState {
             survivors: survivors.clone(),
             taken_port: None,
         };
-        Arc::make_mut(&mut self.view).ended = Some(ended);
+        let task = Arc::make_mut(&mut self.view);
+        task.peak_memory = task.peak_memory.max(*peak_memory);
+        enter(task, event.at, *status);
+        (task.held, task.queued, task.lease, task.waiting) = (None, None, None, None);
+        task.listening.clear();
+        task.ended = Some(ended);
     }
 
     /// Returns the status in which the task ends (docs/contract.md#how-tasks-end); `interrupted` says that its

@@ -1,6 +1,8 @@
 //! A visitor over a tree: each node passes on its children, in source order. An implementation overrides the methods
 //! for the nodes it is interested in and leaves the others to the default walk.
 
+use std::iter::once;
+
 use super::{
     Branch, Catch, Condition, Count, ExecExpr, Expr, LoopTest, Mutability, Name, OnReject, Parallel,
     PipeStage, SessionExpr, SessionHead, SessionProperties, StageOperation, Statement, StatementKind,
@@ -153,8 +155,7 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
         Expr::Session(session) => visitor.session(session),
         Expr::Resume(resume) => walk_properties(visitor, &resume.properties),
         Expr::Exec(ExecExpr { command, cwd, .. }) => {
-            visitor.text(command);
-            cwd.iter().for_each(|cwd| visitor.text(cwd));
+            once(command).chain(cwd.as_deref()).for_each(|text| visitor.text(text));
         }
         Expr::Do(body) => visitor.body(&body.value),
         Expr::Invoke(invocation) => invocation.arguments.iter().for_each(|value| visitor.value(value)),
@@ -162,20 +163,18 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
         Expr::Parallel(parallel) => visitor.parallel(parallel),
         Expr::Repeat(repeat) => {
             walk_count(visitor, Some(&repeat.count));
-            visitor.scope(&local(repeat.index.as_ref(), "loop variable"), &repeat.body);
+            visitor.scope(&locals(&repeat.index, "loop variable"), &repeat.body);
         }
         Expr::For(each) => {
             visitor.collection(&each.collection);
-            let mut locals = vec![(&each.item, "loop variable")];
-            locals.extend(local(each.index.as_ref(), "loop variable"));
-            visitor.scope(&locals, &each.body);
+            visitor.scope(&locals(once(&each.item).chain(&each.index), "loop variable"), &each.body);
         }
         Expr::Loop(unbounded) => {
             if let LoopTest::Until(condition) | LoopTest::While(condition) = &unbounded.test {
                 visitor.condition(condition);
             }
             walk_count(visitor, unbounded.max.as_ref());
-            visitor.scope(&local(unbounded.index.as_ref(), "loop variable"), &unbounded.body);
+            visitor.scope(&locals(&unbounded.index, "loop variable"), &unbounded.body);
         }
         Expr::Try(attempt) => {
             visitor.alternative(&attempt.body);
@@ -207,7 +206,7 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
 
 /// Visits the children of a `catch`.
 pub fn walk_catch<'a>(visitor: &mut impl Visitor<'a>, catch: &'a Catch) {
-    visitor.scope(&local(catch.error.as_ref(), "error variable"), &catch.body);
+    visitor.scope(&locals(&catch.error, "error variable"), &catch.body);
 }
 
 /// Visits the children of a session.
@@ -255,8 +254,8 @@ fn walk_count<'a>(visitor: &mut impl Visitor<'a>, count: Option<&'a Count>) {
     }
 }
 
-fn local<'a>(name: Option<&'a Name>, what: &'static str) -> Vec<Local<'a>> {
-    name.map(|name| (name, what)).into_iter().collect()
+fn locals<'a>(names: impl IntoIterator<Item = &'a Name>, what: &'static str) -> Vec<Local<'a>> {
+    names.into_iter().map(|name| (name, what)).collect()
 }
 
 /// Calls `found` with every name that is declared anywhere in a body.
