@@ -45,8 +45,36 @@ impl Driver {
         self.carry_out(actions);
     }
 
-    /// Applies the operator's decision on a held call.
-    pub(super) fn decide(
+    /// Applies the operator's decision on a held call, unless what they were told of its cost is old.
+    pub(super) fn check_decision(
+        &mut self,
+        shown: ShownCall,
+        decision: Decision,
+        from: Option<ConsoleProcess>,
+        reply: Reply<()>,
+    ) {
+        let of = Subject::Held(shown.ticket);
+        let check = match decision {
+            Decision::Deny { .. } => CostCheck::Counts,
+            _ => self.costs.check(self.now(), &of, shown.cost),
+        };
+        match check {
+            CostCheck::Counts => {
+                let _ = reply.send(self.decide(shown, decision, from.as_ref()));
+            }
+            CostCheck::Changed => {
+                // Whoever answered is to see what has changed.
+                self.publish();
+                let _ = reply.send(Err(Error::CostChanged));
+            }
+            CostCheck::Old => {
+                let decide = DriverOrder::Decide { shown, decision, from, reply };
+                self.compute_costs(vec![of], Some(decide));
+            }
+        }
+    }
+
+    fn decide(
         &mut self,
         ShownCall { ticket, hash, .. }: ShownCall,
         decision: Decision,

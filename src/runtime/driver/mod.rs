@@ -38,14 +38,15 @@ pub(super) use usage::UnmeasuredTask;
 use std::borrow::Cow;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Decision, Error, ExecOutcome, Signal, StopOutcome, Subject, TaskEvent, TaskUpdate};
+use crate::model::{
+    CloseReason, Error, ExecOutcome, Signal, Stop, StopOutcome, TaskEvent, TaskUpdate, UnendedProcess,
+};
 use crate::process::{HostEvent, HostHandle, SignalScope};
 use crate::runtime::bytes::ByteEvent;
-use crate::runtime::call_costs::CostCheck;
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::lanes::LaneOrder;
 use crate::runtime::record_row::Fact;
@@ -168,105 +169,87 @@ impl Driver {
 
     /// Carries out an order; returns whether something shown may have changed.
     fn order(&mut self, order: DriverOrder) -> bool {
+        use DriverOrder::*;
+        let is_shown = !matches!(order, Known { .. } | Publish { .. } | IsFree { .. } | LaneMoved { .. });
         match order {
-            DriverOrder::Exec { prepared, within, reply } => {
-                start::exec(self, *prepared, within.as_ref(), reply)
-            }
-            DriverOrder::Input { by, id, input, reply } => {
+            Exec { prepared, within, reply } => start::exec(self, *prepared, within.as_ref(), reply),
+            Input { by, id, input, reply } => {
                 let _ = reply.send(input::input(self, &by, &id, input));
             }
-            DriverOrder::Stop { by, id, stop, reply } => {
-                let effect = self.supervisor.stop_effect(&id, stop);
-                self.step(SupervisorInput::Stop { id: id.clone(), by, stop, why: None });
-                let task = self.view(&id).ok_or(Error::UnknownTask(id));
-                let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
+            Stop { by, id, stop, reply } => {
+                let _ = reply.send(self.order_stop(by, id, stop));
             }
-            DriverOrder::AgentEnded { label } => self.end_left_by(&label),
-            DriverOrder::Rename { id, name } => {
-                let label = name.as_deref().map(Cow::Borrowed);
-                self.shared.note_late(&Fact::Named { task: Cow::Borrowed(&id), name: label });
-                if let Some(task) = self.view(&id) {
-                    self.shared.session().agent_notices.record_name(&task, name.as_deref());
-                }
-                self.tasks.apply(&id, TaskUpdate::Named(name.clone()));
-                self.step(SupervisorInput::Rename { id, name });
-            }
-            DriverOrder::Dismiss { id } => self.tasks.remove(&id),
-            DriverOrder::Ledger { news } => self.ledger_news(*news),
-            DriverOrder::Known { tasks, reply } => {
+            AgentEnded { label } => self.end_left_by(&label),
+            Rename { id, name } => self.name_task(id, name),
+            Dismiss { id } => self.tasks.remove(&id),
+            Ledger { news } => self.ledger_news(*news),
+            Known { tasks, reply } => {
                 // The requester may be gone.
                 let _ = reply.send(Ok(self.unmeasured_tasks(&tasks)));
-                return false;
             }
-            DriverOrder::Publish { reply } => {
+            Publish { reply } => {
                 self.publish();
                 let _ = reply.send(Ok(()));
-                return false;
             }
-            DriverOrder::IsFree { run, within, cost, reply } => {
+            IsFree { run, within, cost, reply } => {
                 let _ = reply.send(Ok(self.supervisor.is_free(&run, within.as_ref(), &cost)));
-                return false;
             }
-            DriverOrder::Pause { paused: true, from } => self.pause(true, from.as_ref()),
-            DriverOrder::Pause { paused: false, from } => self.end_pause(from),
-            DriverOrder::EndPause { shown, from } => self.end_pause_of(&shown, from.as_ref()),
-            DriverOrder::Step(input) => self.step(input),
-            DriverOrder::Admit { batch, within, env, reply } => {
+            Pause { paused: true, from } => self.pause(true, from.as_ref()),
+            Pause { paused: false, from } => self.end_pause(from),
+            EndPause { shown, from } => self.end_pause_of(&shown, from.as_ref()),
+            Step(input) => self.step(input),
+            Admit { batch, within, env, reply } => {
                 self.admit(*batch, within.as_ref(), &env, reply);
             }
-            DriverOrder::Decide { shown, decision, from, reply } => {
-                let of = Subject::Held(shown.ticket);
-                let check = match decision {
-                    Decision::Deny { .. } => CostCheck::Counts,
-                    _ => self.costs.check(self.now(), &of, shown.cost),
-                };
-                match check {
-                    CostCheck::Counts => {
-                        let _ = reply.send(self.decide(shown, decision, from.as_ref()));
-                    }
-                    CostCheck::Changed => {
-                        // Whoever answered is to see what has changed.
-                        self.publish();
-                        let _ = reply.send(Err(Error::CostChanged));
-                    }
-                    CostCheck::Old => {
-                        let decide = DriverOrder::Decide { shown, decision, from, reply };
-                        self.compute_costs(vec![of], Some(decide));
-                    }
-                }
-            }
-            DriverOrder::Costs { found, then } => {
+            Decide { shown, decision, from, reply } => self.check_decision(shown, decision, from, reply),
+            Costs { found, then } => {
                 found.iter().for_each(|(of, found)| self.apply_costs(of, found));
                 if let Some(order) = then {
                     self.order(*order);
                 }
             }
-            DriverOrder::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
-            DriverOrder::Started { id, running } => start::take_over(self, &id, *running),
-            DriverOrder::StartFailed { id, error } => start::fail_start(self, &id, error),
-            DriverOrder::Waiting { seen } => return self.apply_looks(seen),
-            DriverOrder::Listening { news } => self.apply_listening(news),
-            DriverOrder::Measured { measured } => return self.apply_measures(measured) != PublishPace::Same,
-            DriverOrder::Lanes { news } => self.lane_news(news),
-            DriverOrder::LaneMoved { returned } => {
-                self.lane_moved(returned);
-                return false;
-            }
-            DriverOrder::Pass { id } => self.let_pass(&id),
-            DriverOrder::Explained { id, conflict } => self.settle_failure(&id, conflict),
-            DriverOrder::Question(order) => self.question(order),
-            DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
-            DriverOrder::CallerResized { by, id } => self.caller_resized(&by, &id),
-            DriverOrder::CallerGone { id } => self.caller_gone(&id),
-            DriverOrder::Host { id, event } => self.host_event(id, event),
-            DriverOrder::Shutdown { closing, reply } => {
-                self.closing.push(reply);
-                self.shared.programs.close();
-                self.withdraw_questions();
-                self.step(SupervisorInput::Shutdown { closing });
-            }
+            CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
+            Started { id, running } => start::take_over(self, &id, *running),
+            StartFailed { id, error } => start::fail_start(self, &id, error),
+            Waiting { seen } => return self.apply_looks(seen),
+            Listening { news } => self.apply_listening(news),
+            Measured { measured } => return self.apply_measures(measured) != PublishPace::Same,
+            Lanes { news } => self.lane_news(news),
+            LaneMoved { returned } => self.lane_moved(returned),
+            Pass { id } => self.let_pass(&id),
+            Explained { id, conflict } => self.settle_failure(&id, conflict),
+            Question(order) => self.question(order),
+            PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
+            CallerResized { by, id } => self.caller_resized(&by, &id),
+            CallerGone { id } => self.caller_gone(&id),
+            Host { id, event } => self.host_event(id, event),
+            Shutdown { closing, reply } => self.begin_shutdown(closing, reply),
         }
-        true
+        is_shown
+    }
+
+    fn begin_shutdown(&mut self, closing: CloseReason, reply: oneshot::Sender<Vec<UnendedProcess>>) {
+        self.closing.push(reply);
+        self.shared.programs.close();
+        self.withdraw_questions();
+        self.step(SupervisorInput::Shutdown { closing });
+    }
+
+    fn order_stop(&mut self, by: Actor, id: TaskId, stop: Stop) -> Result<StopOutcome, Error> {
+        let effect = self.supervisor.stop_effect(&id, stop);
+        self.step(SupervisorInput::Stop { id: id.clone(), by, stop, why: None });
+        let task = self.view(&id).ok_or(Error::UnknownTask(id))?;
+        Ok(StopOutcome { effect, task })
+    }
+
+    fn name_task(&mut self, id: TaskId, name: Option<String>) {
+        let label = name.as_deref().map(Cow::Borrowed);
+        self.shared.note_late(&Fact::Named { task: Cow::Borrowed(&id), name: label });
+        if let Some(task) = self.view(&id) {
+            self.shared.session().agent_notices.record_name(&task, name.as_deref());
+        }
+        self.tasks.apply(&id, TaskUpdate::Named(name.clone()));
+        self.step(SupervisorInput::Rename { id, name });
     }
 
     fn now(&self) -> Moment {

@@ -12,7 +12,7 @@ use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::model::{
     AnswerInput, AnswerRefusal, AnswerValue, ConsoleProcess, Error, ItemKey, NewQuestion, Principal,
-    Question, QuestionFact, QuestionId, QuestionKind, QuestionOutcome, Subject,
+    Question, QuestionFact, QuestionId, QuestionKind, QuestionOutcome, RecordedAnswer, Subject,
 };
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::CostCheck;
@@ -30,30 +30,19 @@ impl Driver {
             }
             QuestionOrder::Answer { by, from, id, cost, given, reply } => {
                 match self.check_prompt(&id, cost, &given) {
-                    CostCheck::Counts => {}
+                    CostCheck::Counts => match self.questions.machine.answer(now, &by, &id, given) {
+                        Ok(fact) => self.record_answer(id, fact, from, reply),
+                        Err(refusal) => refuse(reply, refusal),
+                    },
                     CostCheck::Changed => {
                         self.publish();
-                        return drop(reply.send(Err(Error::CostChanged)));
+                        let _ = reply.send(Err(Error::CostChanged));
                     }
                     CostCheck::Old => {
                         let of = Subject::Question(id.clone());
                         let answer = QuestionOrder::Answer { by, from, id, cost, given, reply };
-                        return self.compute_costs(vec![of], Some(DriverOrder::Question(answer)));
+                        self.compute_costs(vec![of], Some(DriverOrder::Question(answer)));
                     }
-                }
-                match self.questions.machine.answer(now, &by, &id, given) {
-                    Ok(fact) => {
-                        let number = self.questions.machine.number(&id).unwrap_or_default();
-                        let fact = fact.given_in(from.clone());
-                        if let Some(console) = &from {
-                            let text =
-                                format!("question {number} was answered in another console: {console}");
-                            self.shared.notice_of(console, text);
-                        }
-                        self.questions.answerers.insert(id.clone(), reply);
-                        self.record(id, fact);
-                    }
-                    Err(refusal) => refuse(reply, refusal),
                 }
             }
             QuestionOrder::Comment { by, id, text, reply } => {
@@ -86,6 +75,23 @@ impl Driver {
                 self.note_ended(ended, Some(&from));
             }
         }
+    }
+
+    /// Records an answer that counts; its caller hears of it then.
+    fn record_answer(
+        &mut self,
+        id: QuestionId,
+        fact: QuestionFact,
+        from: Option<ConsoleProcess>,
+        reply: Reply<RecordedAnswer>,
+    ) {
+        if let Some(console) = &from {
+            let number = self.questions.machine.number(&id).unwrap_or_default();
+            let text = format!("question {number} was answered in another console: {console}");
+            self.shared.notice_of(console, text);
+        }
+        self.questions.answerers.insert(id.clone(), reply);
+        self.record(id, fact.given_in(from));
     }
 
     /// Tells whether an answer may count, given what its command would cost. A refusal always may.

@@ -70,85 +70,60 @@ impl Supervisor {
     /// Handles one input and returns the actions to carry out, in order. Inputs about unknown tasks, late inputs and
     /// timers of a past epoch change nothing.
     pub(crate) fn step(&mut self, now: Moment, input: SupervisorInput) -> Vec<SupervisorAction> {
+        use SupervisorInput::*;
+        let (grace, limit, within) = (self.stop_grace, self.output_bytes, self.ask_within);
         match input {
-            SupervisorInput::Start(new) => self.start(now, *new),
-            SupervisorInput::Shutdown { closing } => self.shutdown(now, closing),
-            SupervisorInput::Rules { rules } => self.set_rules(now, rules),
-            SupervisorInput::Pause { paused } => self.pause(now, paused),
-            SupervisorInput::Decide { ticket, hash, decision } => {
+            Start(new) => self.start(now, *new),
+            Shutdown { closing } => self.shutdown(now, closing),
+            Rules { rules } => self.set_rules(now, rules),
+            Pause { paused } => self.pause(now, paused),
+            Decide { ticket, hash, decision } => {
                 self.decide(now, ticket, &hash, &decision).unwrap_or_default()
             }
-            SupervisorInput::Batch { batch, within } => self.admit_batch(now, batch, within.as_ref()).1,
-            SupervisorInput::Stop { id, by, stop, why } => {
-                let grace = self.stop_grace;
-                self.with(&id, |task, _| match stop.signal {
-                    Some(signal) => task.signal(now, &by, signal),
-                    None => task.stop(now, &by, task.grace(grace), stop.force, why.as_deref()),
-                })
-            }
-            SupervisorInput::PassedOn { id, by, signal } => match StopSignal::of(signal) {
+            Batch { batch, within } => self.admit_batch(now, batch, within.as_ref()).1,
+            Stop { id, by, stop, why } => self.with(&id, |task, _| match stop.signal {
+                Some(signal) => task.signal(now, &by, signal),
+                None => task.stop(now, &by, task.grace(grace), stop.force, why.as_deref()),
+            }),
+            PassedOn { id, by, signal } => match StopSignal::of(signal) {
                 Some(signal) => self.with(&id, |task, _| task.passed_on(now, &by, signal)),
                 None => Vec::new(),
             },
-            SupervisorInput::Prompted { command } => {
+            Prompted { command } => {
                 self.gate.allow_prompted(now, *command);
                 Vec::new()
             }
-            SupervisorInput::HoldOver { ticket } => self.hold_over(now, ticket),
-            SupervisorInput::Withdraw { call } => self.withdraw(now, call),
-            SupervisorInput::Started { id, pid } => self.with(&id, |task, _| task.handle_start(now, pid)),
-            SupervisorInput::StartFailed { id, error } => {
-                self.with(&id, |task, _| task.start_failed(now, error))
-            }
-            SupervisorInput::Queues { id, wait } => self.with(&id, |task, _| task.queue(now, wait)),
-            SupervisorInput::Admitted { id, by } => self.with(&id, |task, _| task.enter(now, &by)),
-            SupervisorInput::Exited { id, exit } => self.with(&id, |task, _| task.handle_exit(now, exit)),
-            SupervisorInput::Drained { id } => self.with(&id, |task, _| task.handle_drain(now)),
-            SupervisorInput::Overrun { id } => {
-                let (grace, limit) = (self.stop_grace, self.output_bytes);
-                self.with(&id, |task, _| task.overrun(now, limit, grace))
-            }
-            SupervisorInput::Ceiling { id, hit } => self.with(&id, |task, _| task.met_ceiling(now, hit)),
-            SupervisorInput::Peak { id, bytes } => self.with(&id, |task, _| task.note_peak(bytes)),
-            SupervisorInput::AtWork { id, names } => {
-                let grace = self.stop_grace;
-                self.with(&id, |task, _| task.at_work(now, names, task.grace(grace)))
-            }
-            SupervisorInput::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
-            SupervisorInput::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
-            SupervisorInput::Gone { id, survivors } => {
-                self.with(&id, |task, _| task.handle_host_end(now, survivors))
-            }
-            SupervisorInput::HostLost { id, survivors } => {
-                self.with(&id, |task, _| task.host_lost(now, survivors))
-            }
-            SupervisorInput::Typed { id, by, bytes } => {
-                self.with(&id, |task, lease| task.handle_input(now, by, bytes, lease))
-            }
-            SupervisorInput::Refused { id, by, reason } => {
-                self.with(&id, |task, _| task.note_refusal(now, by, reason))
-            }
-            SupervisorInput::Resized { id, by, size } => {
-                self.with(&id, |task, _| task.note_resize(now, by, size))
-            }
-            SupervisorInput::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
-            SupervisorInput::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
-            SupervisorInput::Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
-            SupervisorInput::Waiting { id, waiting } => {
-                let within = self.ask_within;
-                self.with(&id, |task, _| task.waits(now, waiting, within))
-            }
-            SupervisorInput::Listening { id, at, url } => {
-                self.with(&id, |task, _| task.listens(now, at, url))
-            }
-            SupervisorInput::Closed { id, at } => self.with(&id, |task, _| task.note_close(now, at)),
-            SupervisorInput::PortTaken { id, taken } => self.with(&id, |task, _| {
+            HoldOver { ticket } => self.hold_over(now, ticket),
+            Withdraw { call } => self.withdraw(now, call),
+            Started { id, pid } => self.with(&id, |task, _| task.handle_start(now, pid)),
+            StartFailed { id, error } => self.with(&id, |task, _| task.start_failed(now, error)),
+            Queues { id, wait } => self.with(&id, |task, _| task.queue(now, wait)),
+            Admitted { id, by } => self.with(&id, |task, _| task.enter(now, &by)),
+            Exited { id, exit } => self.with(&id, |task, _| task.handle_exit(now, exit)),
+            Drained { id } => self.with(&id, |task, _| task.handle_drain(now)),
+            Overrun { id } => self.with(&id, |task, _| task.overrun(now, limit, grace)),
+            Ceiling { id, hit } => self.with(&id, |task, _| task.met_ceiling(now, hit)),
+            Peak { id, bytes } => self.with(&id, |task, _| task.note_peak(bytes)),
+            AtWork { id, names } => self.with(&id, |task, _| task.at_work(now, names, task.grace(grace))),
+            Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
+            CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
+            Gone { id, survivors } => self.with(&id, |task, _| task.handle_host_end(now, survivors)),
+            HostLost { id, survivors } => self.with(&id, |task, _| task.host_lost(now, survivors)),
+            Typed { id, by, bytes } => self.with(&id, |task, lease| task.handle_input(now, by, bytes, lease)),
+            Refused { id, by, reason } => self.with(&id, |task, _| task.note_refusal(now, by, reason)),
+            Resized { id, by, size } => self.with(&id, |task, _| task.note_resize(now, by, size)),
+            Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
+            ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
+            Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
+            Waiting { id, waiting } => self.with(&id, |task, _| task.waits(now, waiting, within)),
+            Listening { id, at, url } => self.with(&id, |task, _| task.listens(now, at, url)),
+            Closed { id, at } => self.with(&id, |task, _| task.note_close(now, at)),
+            PortTaken { id, taken } => self.with(&id, |task, _| {
                 task.apply(TaskUpdate::PortTaken(taken));
                 Vec::new()
             }),
-            SupervisorInput::Unanswered { id } => self.with(&id, |task, _| task.note_end_input(now)),
-            SupervisorInput::Due { id, timer, epoch } => {
-                let grace = self.stop_grace;
+            Unanswered { id } => self.with(&id, |task, _| task.note_end_input(now)),
+            Due { id, timer, epoch } => {
                 self.with(&id, |task, _| task.due(now, timer, epoch, task.grace(grace)))
             }
         }
