@@ -37,7 +37,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     if client.task.as_ref().is_some_and(|task| !task.is_agent) {
         return Ok(());
     }
-    let (mut line, report, at) = HookLine::receive(client).await?;
+    let (line, report, at) = HookLine::receive(client).await?;
     let Some(label) = label(line.client(), &runtime, &sessions, &report) else { return Ok(()) };
     let begins = matches!(report.event, HookEvent::TurnBegan) && report.subagent.is_none();
     if begins {
@@ -45,41 +45,52 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     }
     runtime.agent_turns(&label, report.mode.as_deref(), begins);
     runtime.agent_works(&label, |work| activity_after(&report, at, work));
-    let HookEvent::Prompt(call) = &report.event else {
-        if let Some(which) = answered_prompts(&report) {
-            let answered =
-                AnsweredPrompts { agent: label.clone(), session: report.session.clone(), which, at };
-            runtime.answered_in_agent(answered).await;
-        }
-        for used in report.used_tools() {
-            let ruling = ruling(&sessions, &label, &report, used);
-            let session = Some(report.session.clone()).filter(|_| report.subagent.is_none());
-            runtime.told_of_command(&label, session, (used, ruling)).await;
-        }
-        if let HookEvent::Refused(refused) = &report.event {
-            let mode = report.mode.as_deref().unwrap_or_default();
-            let (tool, input) = recorded_call(&report, &refused.call, shell_tool(line.client()));
-            runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
-        }
-        if hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report)) {
-            hand_over_words(&runtime, &label, line).await;
-        }
+    if let HookEvent::Prompt(call) = &report.event {
+        serve_prompt(runtime, &sessions, label, (&report, call), line).await;
         return Ok(());
-    };
+    }
+    if let Some(which) = answered_prompts(&report) {
+        let answered = AnsweredPrompts { agent: label.clone(), session: report.session.clone(), which, at };
+        runtime.answered_in_agent(answered).await;
+    }
+    for used in report.used_tools() {
+        let ruling = ruling(&sessions, &label, &report, used);
+        let session = Some(report.session.clone()).filter(|_| report.subagent.is_none());
+        runtime.told_of_command(&label, session, (used, ruling)).await;
+    }
+    if let HookEvent::Refused(refused) = &report.event {
+        let mode = report.mode.as_deref().unwrap_or_default();
+        let (tool, input) = recorded_call(&report, &refused.call, shell_tool(line.client()));
+        runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
+    }
+    if hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report)) {
+        hand_over_words(&runtime, &label, line).await;
+    }
+    Ok(())
+}
+
+/// Asks the person about a prompt, or shows it to them, if a console is open.
+async fn serve_prompt(
+    runtime: Handle,
+    sessions: &AgentSessions,
+    label: String,
+    (report, call): (&HookReport, &ToolUse),
+    mut line: HookLine,
+) {
     let hash = report.hash(call);
     sessions.note_ruling(&label, &hash, CallRuling::InAgent);
     let is_full = runtime.questions().iter().filter(|open| !open.is_of_program()).count() >= MOST_PROMPTS;
     if !runtime.is_watched() || is_full {
-        return Ok(());
+        return;
     }
     let answering = hook_of(line.client()).and_then(|hook| hook.answering);
     let answering = answering.filter(|answering| !answering.is_on_request || runtime.holds_prompts());
     let asking = |client: &Client, answering: Option<PromptAnswering>| {
-        asking(label.clone(), &report, (call, hash.clone()), client, answering)
+        asking(label.clone(), report, (call, hash.clone()), client, answering)
     };
     let Some(answering) = answering else {
         tokio::spawn(show(runtime, asking(line.client(), None), line.client()));
-        return Ok(());
+        return;
     };
     let asked = asking(line.client(), Some(answering));
     // What the agent's shell gets is what its hook got, but for what that shell's own files set.
@@ -108,7 +119,6 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         sessions.note_ruling(&label, &hash, CallRuling::AtConsole);
         line.tell(&HookReply::Answered(AnsweredPrompt { hash, verdict })).await;
     }
-    Ok(())
 }
 
 /// Shows a prompt that only its agent can answer, until it is answered there or the agent ends. The hook does not wait for it.

@@ -213,21 +213,14 @@ impl ShellCommand {
                             was_held = true;
                             line.tell(&ShellReply::Held).await;
                         }
-                        CallerStage::Ended { exit: None, .. } if !has_started => {
-                            let reply = self.not_begun(was_held).await;
-                            line.tell(&reply).await;
-                            return line.close().await;
-                        }
-                        CallerStage::Ended { exit, closing, unwritten, ceiling, unended, by_operator } => {
+                        CallerStage::Ended { exit, closing, unwritten, ceiling, unended, by_operator }
+                            if has_started || exit.is_some() =>
+                        {
                             let ending =
                                 ShellCommandEnd { exit, closing, unwritten, ceiling, unended, by_operator };
-                            let words = if ending.takes_words() { self.words() } else { None };
-                            let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
-                            line.tell(&ending.reply(self.agent, &said)).await;
-                            words.into_iter().for_each(AnswerNotices::mark_delivered);
-                            return line.close().await;
+                            return self.report_end(ending, line).await;
                         }
-                        _ if changed.is_err() => {
+                        stage if changed.is_err() || matches!(stage, CallerStage::Ended { .. }) => {
                             let reply = self.not_begun(was_held).await;
                             line.tell(&reply).await;
                             return line.close().await;
@@ -255,6 +248,15 @@ impl ShellCommand {
                 }
             }
         }
+    }
+
+    /// Reports how a command ended, with what a person wrote to its agent.
+    async fn report_end(&self, ending: ShellCommandEnd, mut line: ShellLine) {
+        let words = if ending.takes_words() { self.words() } else { None };
+        let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
+        line.tell(&ending.reply(self.agent, &said)).await;
+        words.into_iter().for_each(AnswerNotices::mark_delivered);
+        line.close().await;
     }
 
     /// Returns the reply for a command that ended before it started.
