@@ -218,19 +218,7 @@ impl App {
     fn prompt_key(&mut self, prompt: Prompt, key: KeyPress, action: Option<Action>) {
         let has_history = matches!(prompt, Prompt::Line(_) | Prompt::Start);
         match (action, prompt) {
-            (Some(Action::Leave), Prompt::Search(_)) => {
-                self.state.observe();
-                self.state.thaw();
-            }
-            (Some(Action::Leave), Prompt::FilterCalls) => {
-                self.state.calls.filter.clear();
-                self.state.observe();
-            }
-            (Some(Action::Leave), Prompt::FilterTasks) => {
-                self.state.set_filters(Filters { text: String::new(), ..self.state.list.filters.clone() });
-                self.state.observe();
-            }
-            (Some(Action::Leave), _) => self.state.observe(),
+            (Some(Action::Leave), prompt) => self.leave_prompt(&prompt),
             (Some(Action::Raw), Prompt::Line(task)) => self.state.focus.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
             (Some(Action::Send), Prompt::Line(task)) => {
@@ -278,6 +266,21 @@ impl App {
             _ if has_history && self.state.call_back(key) => {}
             _ => self.edit_key(key),
         }
+    }
+
+    /// Discards what was typed, and what it had been applied to as it was typed.
+    fn leave_prompt(&mut self, prompt: &Prompt) {
+        match prompt {
+            Prompt::Search(_) => {
+                self.state.thaw();
+            }
+            Prompt::FilterCalls => self.state.calls.filter.clear(),
+            Prompt::FilterTasks => {
+                self.state.set_filters(Filters { text: String::new(), ..self.state.list.filters.clone() });
+            }
+            _ => {}
+        }
+        self.state.observe();
     }
 
     /// Runs a command in a pane as wide as the screen, which receives the keys.

@@ -11,7 +11,7 @@ use crate::console::text::{StyledPiece, column, count, piece, right, visible, wr
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
 use crate::model::phrases::exit_word;
-use crate::model::{HoldReason, TaskEvent, TaskView, TreeChanges, UnendedProcesses};
+use crate::model::{HoldReason, StopView, TaskEnd, TaskEvent, TaskView, TreeChanges, UnendedProcesses};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let state = painter.state;
@@ -122,34 +122,12 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             .as_ref()
             .map(|lease| format!("{} until {}", actor_name(&lease.holder), painter.time(lease.until))),
     );
-    add(
-        "stop",
-        task.stop.as_ref().map(|stop| {
-            let how = if stop.force { "KILL" } else { "TERM, then KILL" };
-            let why =
-                stop.why.as_deref().map(|why| format!("; {}", visible::one_line(why))).unwrap_or_default();
-            format!("asked for by {} at {}: {how}{why}", actor_name(&stop.by), painter.time(stop.at))
-        }),
-    );
+    add("stop", task.stop.as_ref().map(|stop| stop_fact(painter, stop)));
     add("ceiling", task.ceiling.map(|hit| hit.to_string()));
     add("tree", task.changes.as_ref().map(|changes| changes_told(painter, changes)));
     add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::size(peak))));
-    add(
-        "ended",
-        task.ended.as_ref().map(|ended| {
-            let exit = exit_word(ended.exit_status, ended.signal.as_deref());
-            let how =
-                exit.map_or("no exit was seen".to_owned(), |exit| format!("{exit}, told by its task host"));
-            let late = if ended.timed_out { "; its time was over" } else { "" };
-            let sent = ended
-                .signalled_by
-                .as_ref()
-                .map(|by| format!("; sent by {}", actor_name(by)))
-                .unwrap_or_default();
-            format!("{}: {how}{sent}{late}", painter.time(ended.at))
-        }),
-    );
     let ended = task.ended.as_ref();
+    add("ended", ended.map(|ended| end_fact(painter, ended)));
     add("port", ports::taken_port(painter.state, task));
     add("because", ended.and_then(|ended| ended.error.as_ref()).map(|(_, message)| message.clone()));
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
@@ -164,18 +142,37 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     );
     add("output", Some(output(painter, task)));
     add("directory", Some(task.workdir.display().to_string()));
+    add("process", Some(process_fact(task)));
+    facts
+}
+
+fn stop_fact(painter: &Painter<'_>, stop: &StopView) -> String {
+    let how = if stop.force { "KILL" } else { "TERM, then KILL" };
+    let why = stop.why.as_deref().map(|why| format!("; {}", visible::one_line(why))).unwrap_or_default();
+    format!("asked for by {} at {}: {how}{why}", actor_name(&stop.by), painter.time(stop.at))
+}
+
+fn end_fact(painter: &Painter<'_>, ended: &TaskEnd) -> String {
+    let exit = exit_word(ended.exit_status, ended.signal.as_deref());
+    let how = exit.map_or("no exit was seen".to_owned(), |exit| format!("{exit}, told by its task host"));
+    let late = if ended.timed_out { "; its time was over" } else { "" };
+    let by = ended.signalled_by.as_ref();
+    let sent = by.map(|by| format!("; sent by {}", actor_name(by))).unwrap_or_default();
+    format!("{}: {how}{sent}{late}", painter.time(ended.at))
+}
+
+fn process_fact(task: &TaskView) -> String {
     let pid = task.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
     let terminal = if task.tty {
-        format!("terminal of {}x{}", task.size.cols(), task.size.rows())
+        &format!("terminal of {}x{}", task.size.cols(), task.size.rows())
     } else if task.accepts_input {
-        "pipes, takes input".to_owned()
+        "pipes, takes input"
     } else if task.side_terminal {
-        "pipes, a terminal for what is asked".to_owned()
+        "pipes, a terminal for what is asked"
     } else {
-        "pipes, no input".to_owned()
+        "pipes, no input"
     };
-    add("process", Some(format!("{terminal}, {}{pid}", task.shell)));
-    facts
+    format!("{terminal}, {}{pid}", task.shell)
 }
 
 /// Says what differs in the tree since a task began.

@@ -207,29 +207,35 @@ impl KeyDecoder {
                     }
                 }
             }
-            match step(rest) {
-                DecodeStep::More | DecodeStep::Unsure if rest.len() > MOST_ANSWER => {
-                    self.skipped = Some(Overlong::of(rest));
-                    rest = if rest.ends_with(b"\x1b") { b"\x1b" } else { b"" };
-                }
-                DecodeStep::More => break,
-                DecodeStep::Unsure => {
-                    self.may_be_key = true;
-                    break;
-                }
-                DecodeStep::Took(bytes, decoded) => {
-                    rest = &rest[bytes..];
-                    match decoded.filter(|_| bytes <= MOST_ANSWER) {
-                        Some(TerminalInput::PasteBegins) => {
-                            (self.pasting, self.has_dropped) = (Some(OpenPaste::default()), false);
-                        }
-                        other => out.extend(other),
-                    }
-                }
-            }
+            let Some(behind) = self.decode_one(rest, &mut out) else { break };
+            rest = behind;
         }
         self.held = rest.to_vec();
         out
+    }
+
+    /// Decodes what bytes begin with; returns what is behind it, or `None` if it has not ended yet.
+    fn decode_one<'a>(&mut self, bytes: &'a [u8], out: &mut Vec<TerminalInput>) -> Option<&'a [u8]> {
+        match step(bytes) {
+            DecodeStep::More | DecodeStep::Unsure if bytes.len() > MOST_ANSWER => {
+                self.skipped = Some(Overlong::of(bytes));
+                Some(if bytes.ends_with(b"\x1b") { b"\x1b" } else { b"" })
+            }
+            DecodeStep::More => None,
+            DecodeStep::Unsure => {
+                self.may_be_key = true;
+                None
+            }
+            DecodeStep::Took(length, decoded) => {
+                match decoded.filter(|_| length <= MOST_ANSWER) {
+                    Some(TerminalInput::PasteBegins) => {
+                        (self.pasting, self.has_dropped) = (Some(OpenPaste::default()), false);
+                    }
+                    other => out.extend(other),
+                }
+                Some(&bytes[length..])
+            }
+        }
     }
 }
 

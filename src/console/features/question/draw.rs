@@ -94,6 +94,28 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, unread: usize, area:
     painter.line(area, at, &keys);
 }
 
+/// Returns the keys that answer a question of this kind.
+fn answer_keys(kind: &QuestionKind) -> &'static [(Action, &'static str)] {
+    use Action::*;
+    match kind {
+        QuestionKind::AgentPrompt(_) => {
+            &[(ApproveGate, "allow this call"), (RejectGate, "refuse, with words"), (Back, "decide later")]
+        }
+        QuestionKind::Gate { .. } | QuestionKind::Command => {
+            &[(ApproveGate, "approve"), (RejectGate, "reject"), (Note, "note"), (Back, "decide later")]
+        }
+        QuestionKind::YesNo { .. } => &[(Yes, "yes"), (No, "no")],
+        QuestionKind::Choice { .. } => &[(Down, "point"), (Choose, "choose")],
+        QuestionKind::Text { .. } => &[(Send, "send"), (Abort, "end the program"), (Back, "later")],
+        QuestionKind::InFlight => &[
+            (RunAgain, "run it again"),
+            (Skip, "go on after it"),
+            (Abort, "end the program"),
+            (Back, "later"),
+        ],
+    }
+}
+
 fn keys(painter: &Painter<'_>, dialog: &QuestionDialog, unread: usize) -> Vec<StyledPiece> {
     use Action::*;
     if dialog.is_sent && !dialog.is_over {
@@ -132,21 +154,7 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog, unread: usize) -> Vec<St
             };
             return dialog.reading.unread(painter, context, (unread, &[refuse, (Back, "later")]));
         }
-        (QuestionKind::AgentPrompt(_), _) => {
-            &[(ApproveGate, "allow this call"), (RejectGate, "refuse, with words"), (Back, "decide later")]
-        }
-        (QuestionKind::Gate { .. } | QuestionKind::Command, _) => {
-            &[(ApproveGate, "approve"), (RejectGate, "reject"), (Note, "note"), (Back, "decide later")]
-        }
-        (QuestionKind::YesNo { .. }, _) => &[(Yes, "yes"), (No, "no")],
-        (QuestionKind::Choice { .. }, _) => &[(Down, "point"), (Choose, "choose")],
-        (QuestionKind::Text { .. }, _) => &[(Send, "send"), (Abort, "end the program"), (Back, "later")],
-        (QuestionKind::InFlight, _) => &[
-            (RunAgain, "run it again"),
-            (Skip, "go on after it"),
-            (Abort, "end the program"),
-            (Back, "later"),
-        ],
+        (kind, _) => answer_keys(kind),
     };
     let agents = if dialog.question.agents { "no agents" } else { "let agents" };
     let rest = [(Note, "note"), (LetAgents, agents), (Abort, "end program"), (Back, "later")];

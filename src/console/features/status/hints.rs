@@ -42,19 +42,7 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
             Approvals, Input, LetPass, SendLine, Release, Stop, Restart, Fit, Search, PageUp, NextTask,
             ShowTasks,
         ],
-        KeyContext::Receipts if is_finding(painter) => {
-            &[NextFound, PreviousFound, Back, NextColumn, FindText]
-        }
-        KeyContext::Receipts if state.calls.budget.is_some() => {
-            &[SmallerBudget, LargerBudget, FullBudget, NextColumn, CopyText]
-        }
-        KeyContext::Receipts if facts.has_marked_call => &[Compare, Up, Down, NextColumn, Fold],
-        KeyContext::Receipts if state.calls.column == Column::Envelope => {
-            &[Fold, NextColumn, CopyText, SmallerBudget, Compare]
-        }
-        KeyContext::Receipts => {
-            &[NextColumn, CopyText, ModelSaw, Share, SmallerBudget, OpenTask, Zoom, ShowTasks]
-        }
+        KeyContext::Receipts => receipt_candidates(painter, facts),
         KeyContext::Text if is_finding(painter) => &[NextFound, PreviousFound, Back],
         KeyContext::Replay => &[Play, StepForward, Faster, NextPart, Back],
         KeyContext::Text => &[NextPart, FindText, Down, Back],
@@ -62,13 +50,7 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
         KeyContext::Program => {
             &[AnswerQuestion, Input, SendLine, Release, NextPane, OpenTask, Bottom, NextProgram, ShowTasks]
         }
-        KeyContext::Attention => &[Choose, Up, Down, Back],
         KeyContext::Left => &[Stop, Dismiss, Choose, Back],
-        KeyContext::Gate
-        | KeyContext::YesNo
-        | KeyContext::InFlight
-        | KeyContext::Choice
-        | KeyContext::Settled => &[Back],
         KeyContext::Answer | KeyContext::Reason => &[Send, Back],
         KeyContext::Input => &[Leave],
         KeyContext::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
@@ -78,13 +60,34 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
         KeyContext::Undo => &[Confirm, Back],
         KeyContext::Held => &[Approve, Deny, NextHeld, Back],
         KeyContext::Note | KeyContext::Tell => &[Send, Leave],
-        KeyContext::List => &[Choose, Up, Down, Back],
-        KeyContext::Observe
+        KeyContext::Attention | KeyContext::List => &[Choose, Up, Down, Back],
+        KeyContext::Gate
+        | KeyContext::YesNo
+        | KeyContext::InFlight
+        | KeyContext::Choice
+        | KeyContext::Settled
+        | KeyContext::Observe
         | KeyContext::Stop
         | KeyContext::Restart
         | KeyContext::Signal
         | KeyContext::Quit
         | KeyContext::Paste => &[Back],
+    }
+}
+
+fn receipt_candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
+    use Action::*;
+    let calls = &painter.state.calls;
+    if is_finding(painter) {
+        &[NextFound, PreviousFound, Back, NextColumn, FindText]
+    } else if calls.budget.is_some() {
+        &[SmallerBudget, LargerBudget, FullBudget, NextColumn, CopyText]
+    } else if facts.has_marked_call {
+        &[Compare, Up, Down, NextColumn, Fold]
+    } else if calls.column == Column::Envelope {
+        &[Fold, NextColumn, CopyText, SmallerBudget, Compare]
+    } else {
+        &[NextColumn, CopyText, ModelSaw, Share, SmallerBudget, OpenTask, Zoom, ShowTasks]
     }
 }
 

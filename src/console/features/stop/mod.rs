@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::delivery::MessageDelivery;
 use crate::console::state::{SIGNALS, State, actor_name, alias};
-use crate::console::text::{column, piece, visible};
+use crate::console::text::{StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
 use crate::envelope::{Actor, TaskId};
 use crate::link::ASKED_FOR;
-use crate::model::{RunState, TaskView};
+use crate::model::{ProgramView, RunState, TaskView};
 
 /// What `serve --stop` asks the person at the console that its runtime is embedded in.
 #[derive(Debug, Clone)]
@@ -92,6 +92,23 @@ pub(in crate::console) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView
     dialog(painter, &title, rows, KeyContext::Signal, &[(Action::Back, "none")]);
 }
 
+/// Returns what a dialog says of a program that is not over, and of what becomes of it.
+fn program_row(painter: &Painter<'_>, program: &ProgramView) -> Vec<StyledPiece> {
+    let name = program.path.file_name().unwrap_or_default().to_string_lossy();
+    let goes_on = painter.can(Action::Detach) && !painter.state.setup.shows_run;
+    let (state, what) = match (&program.state, goes_on) {
+        (RunState::Asking, true) => (2, "  waits for an answer"),
+        (RunState::Asking, false) => (2, "  waits for an answer; it ends, and can be gone on with"),
+        (_, true) => (1, "  is not over"),
+        (_, false) => (1, "  ends, and can be gone on with"),
+    };
+    vec![
+        piece(format!("{} ", painter.glyphs().states[state]), Role::Waiting),
+        piece(visible::one_line(&name), Role::Text),
+        piece(what, Role::Faint),
+    ]
+}
+
 pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<&StopQuestion>) {
     let state = painter.state;
     let dots = painter.glyphs().cut;
@@ -106,22 +123,7 @@ pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<
         rows.push(vec![piece(format!("and {} more", live.len() - 6), Role::Faint)]);
     }
     let programs: Vec<_> = state.ending_programs().cloned().collect();
-    for program in &programs {
-        let name = program.path.file_name().unwrap_or_default().to_string_lossy();
-        let goes_on = painter.can(Action::Detach) && !state.setup.shows_run;
-        let (state, what) = match (&program.state, goes_on) {
-            (RunState::Asking, true) => (2, "  waits for an answer"),
-            (RunState::Asking, false) => (2, "  waits for an answer; it ends, and can be gone on with"),
-            (_, true) => (1, "  is not over"),
-            (_, false) => (1, "  ends, and can be gone on with"),
-        };
-        let glyph = painter.glyphs().states[state];
-        rows.push(vec![
-            piece(format!("{glyph} "), Role::Waiting),
-            piece(visible::one_line(&name), Role::Text),
-            piece(what, Role::Faint),
-        ]);
-    }
+    rows.extend(programs.iter().map(|program| program_row(painter, program)));
     let connected = state.view.snapshot.agents.iter().filter(|agent| agent.connected).count();
     if connected > 0 {
         let agents = if connected == 1 { "1 agent is".to_owned() } else { format!("{connected} agents are") };

@@ -36,32 +36,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let (head, _) = cut_top(layout.list, 1);
     let is_narrow = layout.item_rows > 1;
-    let headed =
-        painter.state.list_rows().headed_tasks(painter.state.list.top, &painter.state.view.snapshot.tasks);
-    if is_narrow {
-        let filter = active_filters(painter, layout);
-        if filter.is_empty() {
-            let shown = position(painter).map_or_else(String::new, |at| format!("   {at}"));
-            painter.row(head, 0, &[piece(format!("{TITLE} STATE{shown}"), Role::Faint)]);
-            let inside = Rect { width: head.width.saturating_sub(1), ..head };
-            painter.row_right(inside, 0, &[piece(narrow_time(painter, headed), Role::Faint)]);
-        }
-        painter.row_from(head, (3, 0), &filter);
-    } else {
-        let labels = labels(painter, headed, head.width);
-        let names = format!("{TITLE}{} {labels}", column("  STATE", STATE, ""));
-        let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
-        let filter = match (active_filters(painter, layout), position(painter)) {
-            (filter, Some(at)) if filter.is_empty() => vec![piece(format!("{at} "), Role::Faint)],
-            (filter, _) => filter,
-        };
-        // Where there is little room, the commands need no heading.
-        let last = [piece("  COMMAND", Role::Faint)];
-        if columns(&filter) + columns(&last) + x < head.width {
-            painter.row_from(head, (x, 0), &last);
-        }
-        painter.row_right(head, 0, &filter);
-    }
+    draw_head(painter, layout, head);
     let body = layout.list_body();
     let state = painter.state;
     let listed = state.list_rows();
@@ -110,6 +85,35 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         }
         is_selected
     });
+}
+
+/// Draws what heads the first row, and the filters.
+fn draw_head(painter: &mut Painter<'_>, layout: &Layout, head: Rect) {
+    let headed =
+        painter.state.list_rows().headed_tasks(painter.state.list.top, &painter.state.view.snapshot.tasks);
+    let mut filter = active_filters(painter, layout);
+    if layout.item_rows > 1 {
+        if filter.is_empty() {
+            let shown = position(painter).map_or_else(String::new, |at| format!("   {at}"));
+            painter.row(head, 0, &[piece(format!("{TITLE} STATE{shown}"), Role::Faint)]);
+            let inside = Rect { width: head.width.saturating_sub(1), ..head };
+            painter.row_right(inside, 0, &[piece(narrow_time(painter, headed), Role::Faint)]);
+        }
+        painter.row_from(head, (3, 0), &filter);
+    } else {
+        let labels = labels(painter, headed, head.width);
+        let names = format!("{TITLE}{} {labels}", column("  STATE", STATE, ""));
+        let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
+        if filter.is_empty() {
+            filter.extend(position(painter).map(|at| piece(format!("{at} "), Role::Faint)));
+        }
+        // Where there is little room, the commands need no heading.
+        let last = [piece("  COMMAND", Role::Faint)];
+        if columns(&filter) + columns(&last) + x < head.width {
+            painter.row_from(head, (x, 0), &last);
+        }
+        painter.row_right(head, 0, &filter);
+    }
 }
 
 /// Returns the labels of the chosen columns.
@@ -287,17 +291,12 @@ fn wide(
     let cmd = if batch.is_some() { short_command(task) } else { command(task) };
     let (x, taken) = draw_command(painter, inside, (x, 0), &task_text(painter, cmd, batch), note);
     // What differs and the reason follow the command if they fit, but never replace part of it.
-    let left = |x: u16| usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
-    let changes = changes(task).filter(|changes| left(x) > width(&changes.text));
+    let room = |x: u16| usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let changes = changes(task).filter(|changes| room(x) > width(&changes.text));
     let x = changes.map_or(x, |changes| painter.row_from(inside, (x + 2, 0), &[changes]));
-    let left = left(x);
-    let usual = usually(painter.state, task);
-    let x = match usual.filter(|usual| left > usize::from(columns(std::slice::from_ref(usual)))) {
-        Some(usual) => painter.row_from(inside, (x + 2, 0), &[usual]),
-        None => x,
-    };
-    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
-    let why = why(task);
+    let usual = usually(painter.state, task).filter(|usual| room(x) > width(&usual.text));
+    let x = usual.map_or(x, |usual| painter.row_from(inside, (x + 2, 0), &[usual]));
+    let (left, why) = (room(x), why(task));
     if !why.is_empty() && left >= LEAST_WHY.min(usize::from(columns(&why))) {
         let why = painter.cut(&why, left);
         painter.row_from(inside, (x + 2, 0), &why);
