@@ -61,136 +61,135 @@ impl App {
         if let Some(motion) = action.motion() {
             return self.go(motion);
         }
+        use Action::*;
         match action {
-            Action::Input if self.state.batch_at_hand().is_some() => {
+            Input if self.state.batch_at_hand().is_some() => {
                 let card = self.state.batch_at_hand().map(|batch| Card::of(batch.ticket));
                 self.open_card(card);
             }
-            Action::Input if self.state.agent_pointed_at().is_some() => {
+            Input if self.state.agent_pointed_at().is_some() => {
                 self.state.filter_by_pointed();
             }
-            Action::ScrollUp => self.state.go_in_log(Motion::Up),
-            Action::ScrollDown => self.state.go_in_log(Motion::Down),
-            Action::IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
-            Action::NextFailed | Action::NextWaiting => self.state.go_to_next(action),
-            Action::PreviousTask => self.state.step_task(-1),
-            Action::NextTask => self.state.step_task(1),
-            Action::NextColumn => self.state.cycle_column(1),
-            Action::PreviousColumn => self.state.cycle_column(2),
-            Action::PanLeft | Action::PanRight => {
-                let by = if action == Action::PanLeft { -PAN_COLUMNS } else { PAN_COLUMNS };
+            ScrollUp => self.state.go_in_log(Motion::Up),
+            ScrollDown => self.state.go_in_log(Motion::Down),
+            IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
+            NextFailed | NextWaiting => self.state.go_to_next(action),
+            PreviousTask => self.state.step_task(-1),
+            NextTask => self.state.step_task(1),
+            NextColumn => self.state.cycle_column(1),
+            PreviousColumn => self.state.cycle_column(2),
+            PanLeft | PanRight => {
+                let by = if action == PanLeft { -PAN_COLUMNS } else { PAN_COLUMNS };
                 match self.state.focus.screen == Screen::Program && !self.state.programs.in_pane {
                     true => self.state.pan_source(by),
                     false => self.state.pan_pane(by),
                 }
             }
-            Action::ShowTasks => self.state.show(Screen::Tasks),
-            Action::ShowFocus => self.state.show(Screen::Focus),
-            Action::ShowReceipts => self.state.show_calls(),
-            Action::ShowMetrics => self.state.show(Screen::Metrics),
-            Action::Timeline => self.state.division.is_overall = !self.state.division.is_overall,
-            Action::ClearFinished => self.state.clear_finished(),
-            Action::Undo => self.state.bring_back(),
-            Action::Filter if self.state.focus.screen == Screen::Receipts => {
+            ShowTasks => self.state.show(Screen::Tasks),
+            ShowFocus => self.state.show(Screen::Focus),
+            ShowReceipts => self.state.show_calls(),
+            ShowMetrics => self.state.show(Screen::Metrics),
+            Timeline => self.state.division.is_overall = !self.state.division.is_overall,
+            ClearFinished => self.state.clear_finished(),
+            Undo => self.state.bring_back(),
+            Filter if self.state.focus.screen == Screen::Receipts => {
                 self.open_list(receipts::rulings::list_of_rulings(&self.state));
             }
-            Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
-            Action::Changes => match changes::comparisons(&self.state) {
+            Filter => self.open_list(choose::list_of_filters(&self.state)),
+            Changes => match changes::comparisons(&self.state) {
                 Ok(list) => self.open_list(list),
                 Err(since) => self.state.reply(since.map(changes::ask)),
             },
-            Action::Cost => self.state.reply(cost::ask(&self.state)),
-            Action::UndoChanges => self.state.reply(undo::ask(&self.state)),
-            Action::Timestamps => self.state.toggle_stamps(),
-            Action::SearchAll => {
+            Cost => self.state.reply(cost::ask(&self.state)),
+            UndoChanges => self.state.reply(undo::ask(&self.state)),
+            Timestamps => self.state.toggle_stamps(),
+            SearchAll => {
                 self.state.focus.mode = Mode::Write(Prompt::SearchAll, self.everywhere.needle.clone().into());
             }
-            Action::ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
-            Action::Fold if self.state.focus.screen == Screen::Tasks => self.state.fold_list(),
-            Action::WidenList => self.state.resize_list(1),
-            Action::NarrowList => self.state.resize_list(-1),
-            Action::Layouts => self.open_list(tilings::layout_list(&self.state)),
-            Action::NextLayout => self.state.next_layout(),
-            Action::Zoom => self.state.division.is_zoomed = !self.state.division.is_zoomed,
-            Action::Help => {
+            ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
+            Fold if self.state.focus.screen == Screen::Tasks => self.state.fold_list(),
+            WidenList => self.state.resize_list(1),
+            NarrowList => self.state.resize_list(-1),
+            Layouts => self.open_list(tilings::layout_list(&self.state)),
+            NextLayout => self.state.next_layout(),
+            Zoom => self.state.division.is_zoomed = !self.state.division.is_zoomed,
+            Help => {
                 let list = help::help(&self.state, &|action| self.availability(action));
                 self.open_list(list);
             }
-            Action::Back => self.back(),
-            Action::Quit => self.ask_to_quit(),
-            Action::Palette => self.open_palette(),
-            Action::Places => {
+            Back => self.back(),
+            Quit => self.ask_to_quit(),
+            Palette => self.open_palette(),
+            Places => {
                 self.open_list(places::list_of_places(&self.state));
                 self.state.effects.push(Effect::ListRunning);
             }
-            Action::Themes => self.open_list(palette::themes(&self.state)),
-            Action::Messages => self.open_list(palette::messages(&self.state)),
-            Action::EditSettings => self.run_beside("config edit"),
-            Action::Start => {
+            Themes => self.open_list(palette::themes(&self.state)),
+            Messages => self.open_list(palette::messages(&self.state)),
+            EditSettings => self.run_beside("config edit"),
+            Start => {
                 let refused = receipts::rulings::refused_command(&self.state);
                 self.state.write_command(refused);
             }
-            Action::Pause => match decide::pause_or_resume(&self.state) {
+            Pause => match decide::pause_or_resume(&self.state) {
                 Ok(card) => self.open(Layer::Approval(card)),
                 Err(replies) => self.state.reply(replies),
             },
-            Action::TellAgent => self.open_tell(None),
-            Action::ToAgent => self.go_to_agent(),
-            Action::Approvals => self.show_held(),
-            Action::Attention => self.open_attention(),
-            Action::LeftRunning => self.open_left(),
-            Action::WhileAway => {
+            TellAgent => self.open_tell(None),
+            ToAgent => self.go_to_agent(),
+            Approvals => self.show_held(),
+            Attention => self.open_attention(),
+            LeftRunning => self.open_left(),
+            WhileAway => {
                 let sheet = self.absence.sheet.clone();
                 self.layers.extend(sheet.map(|sheet| Layer::Away(Box::new(sheet))));
             }
-            Action::ShowProgram => self.state.show(Screen::Program),
-            Action::AnswerQuestion => self.answer_program(),
-            Action::EndPermissions => {
+            ShowProgram => self.state.show(Screen::Program),
+            AnswerQuestion => self.answer_program(),
+            EndPermissions => {
                 let (effects, told) = permission::ends(&self.state.view.snapshot);
                 self.state.effects.extend(effects);
                 self.state.say(told);
             }
-            Action::NextPane => self.state.cycle_pane(),
-            Action::PreviousProgram => self.state.step_program(-1),
-            Action::NextProgram => self.state.step_program(1),
-            Action::Mouse => {
+            NextPane => self.state.cycle_pane(),
+            PreviousProgram => self.state.step_program(-1),
+            NextProgram => self.state.step_program(1),
+            Mouse => {
                 self.state.outer.has_mouse = !self.state.outer.has_mouse;
                 self.state.effects.push(Effect::Mouse(self.state.outer.has_mouse));
             }
-            Action::Suspend => self.state.effects.push(Effect::Suspend),
-            Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
-            Action::Compare => {
+            Suspend => self.state.effects.push(Effect::Suspend),
+            FindText | NextFound | PreviousFound => self.find_in_text(action),
+            Compare => {
                 let reply = self.receipts.compare(&self.state);
                 self.state.calls.finding.take_if(|_| matches!(reply, Some(FeatureReply::Read(_))));
                 self.state.reply(reply);
             }
-            Action::ModelSaw => {
+            ModelSaw => {
                 let reply = self.receipts.ask_for_coverage(&self.state);
                 self.state.reply(reply);
             }
-            Action::Share => self.share(ShareForm::Html),
-            Action::ShareSvg => self.share(ShareForm::Svg),
-            Action::Fold => self.fold_call(),
-            Action::NextPart | Action::PreviousPart => {
-                self.state.reader.iter_mut().for_each(|reader| reader.jump(action == Action::NextPart));
+            Share => self.share(ShareForm::Html),
+            ShareSvg => self.share(ShareForm::Svg),
+            Fold => self.fold_call(),
+            NextPart | PreviousPart => {
+                self.state.reader.iter_mut().for_each(|reader| reader.jump(action == NextPart));
             }
-            Action::Export => self.open_list(export::export_list(&self.state)),
-            Action::ExportMetrics => {
-                self.state.effects.extend(export::export(&self.state, ExportKind::Metrics))
-            }
-            Action::Screenshot => self.shoot(Shot::Svg),
-            Action::ScreenshotHtml => self.shoot(Shot::Html),
-            Action::ScreenshotText => self.shoot(Shot::Text),
-            Action::ScreenshotAnsi => self.shoot(Shot::Ansi),
-            Action::CopyText => self.state.reply(self.receipts.copy_text(&self.state).into_iter().flatten()),
-            Action::SmallerBudget | Action::LargerBudget | Action::FullBudget => {
+            Export => self.open_list(export::export_list(&self.state)),
+            ExportMetrics => self.state.effects.extend(export::export(&self.state, ExportKind::Metrics)),
+            Screenshot => self.shoot(Shot::Svg),
+            ScreenshotHtml => self.shoot(Shot::Html),
+            ScreenshotText => self.shoot(Shot::Text),
+            ScreenshotAnsi => self.shoot(Shot::Ansi),
+            CopyText => self.state.reply(self.receipts.copy_text(&self.state).into_iter().flatten()),
+            SmallerBudget | LargerBudget | FullBudget => {
                 match self.receipts.next_budget(&self.state, action) {
                     Some(Ok(budget)) => self.state.calls.budget = budget,
                     Some(Err(why)) => self.state.say(why),
                     None => {}
                 }
             }
-            Action::OpenTask => self.state.open_task(),
+            OpenTask => self.state.open_task(),
             other => self.act_on_task(other),
         }
     }

@@ -9,7 +9,7 @@ use crate::console::features::{changes, next, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
-use crate::model::{CallSummary, HoldReason, TaskStatus};
+use crate::model::{HoldReason, TaskStatus};
 use crate::terminal::KeyPress;
 
 fn place(is_here: bool, place: &'static str) -> Result<(), Obstacle> {
@@ -63,6 +63,8 @@ impl App {
     fn requirements(&self, action: Action) -> Result<(), Obstacle> {
         use Action::*;
         let state = &self.state;
+        let snapshot = &state.view.snapshot;
+        let is_on = |screen| state.focus.screen == screen;
         let task = state.at_hand();
         let batch = state.batch_at_hand();
         let missing = if batch.is_some() {
@@ -72,35 +74,28 @@ impl App {
         };
         let selected = need(task.is_some(), missing);
         let anywhere = if state.view.is_lost { Err(Obstacle::Lost) } else { Ok(()) };
+        let live = if state.setup.recording.is_some() { Err(Obstacle::Recording) } else { Ok(()) };
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
-        let runtime = anywhere.and(match state.setup.recording {
-            Some(_) => Err(Obstacle::Recording),
-            None => state.place_is_attached(),
-        });
+        let runtime = anywhere.and(live).and(state.place_is_attached());
         let is_listed = matches!(state.focus.screen, Screen::Tasks | Screen::Focus);
+        let tasks = place(is_on(Screen::Tasks), "on the screen of all tasks only");
         let list = place(is_listed, "beside the list of tasks only");
-        let pane = place(is_listed || state.focus.screen == Screen::Program, "beside panes only");
-        let receipts = place(state.focus.screen == Screen::Receipts, "in receipts only");
-        let program = place(state.focus.screen == Screen::Program, "on the program's screen");
+        let pane = place(is_listed || is_on(Screen::Program), "beside panes only");
+        let receipts = place(is_on(Screen::Receipts), "in receipts only");
+        let program = place(is_on(Screen::Program), "on the program's screen");
         let held = self.held_call();
         let card = place(held.is_some(), "on the card of a call: approvals");
         let answerable = held.map_or(Ok(()), |held| state.number_is_attached(held.ticket));
-        let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
         let prompt = if let Mode::Write(prompt, _) = &state.focus.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
+        let unended = need(!has_ended, "the task has ended");
         match action {
             Up | Down | PageUp | PageDown | Top | Bottom | ShowTasks | ShowFocus | ShowReceipts
             | ShowMetrics | ShowProgram | Attention | Export | ExportMetrics | Screenshot
             | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Palette | Themes | Mouse | Suspend
             | Help | Back | Quit => Ok(()),
-            Places => {
-                if state.setup.recording.is_some() {
-                    Err(Obstacle::Recording)
-                } else {
-                    Ok(())
-                }
-            }
+            Places => live,
             Messages => place(!state.toasts.history().is_empty(), "nothing was said yet"),
             EditSettings => {
                 place(state.setup.program.is_some(), "this console cannot start itself")?;
@@ -112,7 +107,7 @@ impl App {
             }
             // A runtime inside another console can only be ended there.
             StopAll => {
-                let is_ours = !state.setup.is_remote || state.view.snapshot.headless;
+                let is_ours = !state.setup.is_remote || snapshot.headless;
                 need(is_ours || !state.is_fleet(), "each place is ended by itself: pilothouse serve --stop")?;
                 need(is_ours, "the runtime belongs to another console")
             }
@@ -145,11 +140,10 @@ impl App {
             Input if state.agent_pointed_at().is_some() => Ok(()),
             Input => selected.and(state.place_is_attached()),
             SendLine => {
-                runtime.and(selected)?;
-                need(!has_ended, "the task has ended")?;
+                runtime.and(selected).and(unended)?;
                 need(task.is_some_and(|task| takes_input(task)), "the task takes no input")
             }
-            Stop | Kill => runtime.and(selected).and(need(!has_ended, "the task has ended")),
+            Stop | Kill => runtime.and(selected).and(unended),
             Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => {
                 let is_running = task.is_some_and(|task| task.status == TaskStatus::Running);
                 runtime.and(selected).and(need(is_running, "the task has ended"))
@@ -179,9 +173,9 @@ impl App {
             ToAgent => need(self.agent_to_show().is_some(), "no agent and nothing of one is selected"),
             TellAgent => anywhere.and(need(state.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
-            Watch => list.and(selected).and(need(!has_ended, "the task has ended")),
+            Watch => list.and(selected).and(unended),
             ClearFinished => {
-                let has_finished = state.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
+                let has_finished = snapshot.tasks.iter().any(|task| task.status.is_terminal());
                 list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => {
@@ -197,16 +191,11 @@ impl App {
                 list.and(selected).and(need(has_room || is_shown, "no room for it here: focus shows it"))
             }
             Pin => list.and(selected),
-            Filter if state.focus.screen == Screen::Receipts => Ok(()),
-            Filter | ArrangeList => {
-                place(state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
-                need(!state.view.snapshot.tasks.is_empty(), "there are no tasks")
-            }
-            Layouts | NextLayout | WidenList | NarrowList => {
-                place(state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
-            }
+            Filter if is_on(Screen::Receipts) => Ok(()),
+            Filter | ArrangeList => tasks.and(need(!snapshot.tasks.is_empty(), "there are no tasks")),
+            Layouts | NextLayout | WidenList | NarrowList => tasks,
             NextFailed | NextWaiting => {
-                let is_here = is_listed || state.focus.screen == Screen::Receipts;
+                let is_here = is_listed || is_on(Screen::Receipts);
                 place(is_here, "in the list of tasks, and of calls")?;
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
                 need(next::next_of(state, action).is_some(), what)
@@ -215,18 +204,15 @@ impl App {
             Cost => runtime.and(selected),
             UndoChanges => runtime.and(undo::obstacle(state).map_or(Ok(()), |why| need(false, why))),
             Timestamps => pane.and(selected),
-            SearchAll => need(!state.view.snapshot.tasks.is_empty(), "there are no tasks"),
-            PreviousTask | NextTask => need(state.view.snapshot.tasks.len() > 1, "there is no other task"),
-            Zoom if state.focus.screen == Screen::Receipts => Ok(()),
-            CopyId if state.focus.screen == Screen::Receipts => Ok(()),
+            SearchAll => need(!snapshot.tasks.is_empty(), "there are no tasks"),
+            PreviousTask | NextTask => need(snapshot.tasks.len() > 1, "there is no other task"),
+            Zoom | CopyId if is_on(Screen::Receipts) => Ok(()),
             Zoom | CopyId => selected,
 
             // Panes.
             PanLeft | PanRight => pane,
             ScrollUp | ScrollDown => list.and(selected),
-            IntoPane => {
-                place(state.focus.screen == Screen::Tasks, "on the screen of all tasks only").and(selected)
-            }
+            IntoPane => tasks.and(selected),
             Details | Select | YankOutput | Search => pane.and(selected),
             PreviousPrompt | NextPrompt => {
                 let has_terminal = task.is_some_and(|task| task.tty);
@@ -252,26 +238,22 @@ impl App {
             }
 
             // Calls.
-            Approvals => {
-                anywhere.and(need(!state.view.snapshot.gate.held.is_empty(), "no call needs approval"))
-            }
+            Approvals => anywhere.and(need(!snapshot.gate.held.is_empty(), "no call needs approval")),
             NextHeld => card,
             Approve | Deny => card.and(answerable),
             ApproveExact => {
-                let is_ruled = self.held_call().is_some_and(|call| is_rule(&call.reason));
+                let is_ruled = held.is_some_and(|call| matches!(call.reason, HoldReason::Rule(_)));
                 card.and(answerable).and(need(is_ruled, "there is nothing to do it to"))
             }
             ApproveWider => {
-                let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
+                let is_plain = held.is_some_and(|call| wider_for(call).is_some());
                 card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
-            Fold if state.focus.screen == Screen::Tasks => {
-                need(task_list::can_fold(state), "the task is of no batch")
-            }
+            Fold if is_on(Screen::Tasks) => need(task_list::can_fold(state), "the task is of no batch"),
             NextColumn | PreviousColumn | Fold => {
-                receipts.and(need(!state.view.snapshot.calls.is_empty(), "there is no call yet"))
+                receipts.and(need(!snapshot.calls.is_empty(), "there is no call yet"))
             }
-            OpenTask if state.focus.screen == Screen::Program => {
+            OpenTask if is_on(Screen::Program) => {
                 need(state.program_task().is_some(), "the call has no task")
             }
             OpenTask => {
@@ -292,20 +274,21 @@ impl App {
                 receipts.and(need(state.calls.budget.is_some(), "all of it is shown"))
             }
             ModelSaw => {
-                let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
-                let is_about = state.shown_call().is_some_and(|call| is_about(call));
+                let is_about = state
+                    .shown_call()
+                    .is_some_and(|call| call.task.is_some() || call.tool == "ExecCommandBatch");
                 let is_there = is_about && state.shown_record().is_some();
                 receipts.and(need(is_there, "there is no answer about a task here"))
             }
-            Share | ShareSvg => {
+            Share | ShareSvg | Compare => {
                 receipts.and(need(state.reader.is_none(), "leave this text first"))?;
-                need(state.shown_record().is_some(), "there is no answer to share yet")
+                let what = match action {
+                    Compare => "there is no answer to compare yet",
+                    _ => "there is no answer to share yet",
+                };
+                need(state.shown_record().is_some(), what)
             }
-            Compare => {
-                receipts.and(need(state.reader.is_none(), "leave this text first"))?;
-                need(state.shown_record().is_some(), "there is no answer to compare yet")
-            }
-            FindText if state.focus.screen == Screen::Tasks => need(self.can_find(), "there are no tasks"),
+            FindText if is_on(Screen::Tasks) => need(self.can_find(), "there are no tasks"),
             FindText => receipts.and(need(self.can_find(), "there is no answer to read yet")),
             NextFound | PreviousFound => {
                 let is_found = self.can_find() && state.calls.finding.is_some();
@@ -313,9 +296,7 @@ impl App {
             }
 
             // Programs and their questions.
-            PreviousProgram | NextProgram => {
-                need(state.view.snapshot.programs.len() > 1, "there is no other program")
-            }
+            PreviousProgram | NextProgram => need(snapshot.programs.len() > 1, "there is no other program"),
             NextPane => program.and(need(state.program_task().is_some(), "the program has run no command")),
             AnswerQuestion => {
                 let asks = state.program_question().is_some();
@@ -329,8 +310,9 @@ impl App {
                 permission::can_permit(&dialog.question)?;
                 state.question_is_attached(&dialog.question)
             }
-            EndPermissions => anywhere
-                .and(need(!state.view.snapshot.permissions.is_empty(), "each prompt is asked about already")),
+            EndPermissions => {
+                anywhere.and(need(!snapshot.permissions.is_empty(), "each prompt is asked about already"))
+            }
             ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents => {
                 let Some(Layer::Question(dialog)) = self.layers.last() else {
                     return Err(Obstacle::Elsewhere("in the dialog of a question"));

@@ -54,83 +54,82 @@ impl App {
     }
 
     fn take(&mut self, msg: Msg) {
+        use Msg::*;
         match msg {
-            Msg::Tick(now) => return self.tick(now),
-            Msg::Coverage(call, commands) => self.take_coverage(call, &commands),
-            Msg::Reel(task, reel) => self.state.take_reel(&task, reel),
-            Msg::Played(task, place, picture) => self.state.take_played(&task, place, picture),
-            Msg::Picture(task, picture) => {
+            Tick(now) => return self.tick(now),
+            Coverage(call, commands) => self.take_coverage(call, &commands),
+            Reel(task, reel) => self.state.take_reel(&task, reel),
+            Played(task, place, picture) => self.state.take_played(&task, place, picture),
+            Picture(task, picture) => {
                 self.state.view.pictures.insert(task, picture);
             }
-            Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
-            Msg::Cue(cue) => self.cue(cue),
-            Msg::Key(key) => {
+            Snapshot(snapshot) => return self.snapshot(snapshot),
+            Cue(cue) => self.cue(cue),
+            Key(key) => {
                 self.state.clock.touched = Some(self.state.clock.now);
                 return self.key(key);
             }
-            Msg::Mouse(event) => return self.mouse(event),
-            Msg::Paste(text) => self.paste(text),
-            Msg::PasteTrouble(trouble) => self.state.toasts.fail(paste::paste_failure(trouble), None),
-            Msg::Resize(columns, rows) => self.state.outer.size = (columns, rows),
-            Msg::UsageDue => {
+            Mouse(event) => return self.mouse(event),
+            Paste(text) => self.paste(text),
+            PasteTrouble(trouble) => self.state.toasts.fail(paste::paste_failure(trouble), None),
+            Resize(columns, rows) => self.state.outer.size = (columns, rows),
+            UsageDue => {
                 let due = self.state.view.usage.due(self.state.clock.now);
                 return self.state.effects.extend(due.map(Effect::Ask));
             }
-            Msg::Usage(seen) => {
+            Usage(seen) => {
                 // Redraw only if the frame would change, and only if motion is allowed.
                 self.state.is_dirty |= self.state.view.take_usage(self.state.clock.now, seen)
                     && self.state.setup.ui.console.motion;
                 return self.state.effects.extend(self.attention.watch_usage(&self.state));
             }
-            Msg::Focus(is_here) => {
+            Focus(is_here) => {
                 self.state.outer.is_elsewhere = !is_here;
                 let away_since = self.absence.note_focus(is_here, self.state.clock.now);
                 return away_since.into_iter().for_each(|since| self.come_back(since));
             }
-            Msg::Colours(colours) => {
+            Colours(colours) => {
                 self.state.outer.colours = colours;
                 return;
             }
-            Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),
-            Msg::Running(running) => {
+            AnswerTaken(question, refused) => self.answer_taken(&question, refused),
+            Running(running) => {
                 let items = places::running_items(&self.state, running);
                 self.open_list_of(&ListKind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
-            Msg::HolderFound(task, holder) => drop(self.state.view.holders.insert(task, holder)),
-            Msg::AgentFound(place) => self.agent_found(place),
-            Msg::Recordings(recordings) => self.list_recordings(recordings),
-            Msg::Durations(earlier) => self.state.view.usual.take(earlier),
-            Msg::Answered(answer) => self.handle_answer(&answer),
-            Msg::Refused(task, reason) => self.report_refusal(&task, &reason),
-            Msg::Record(record) => self.state.view.keep_record(record),
-            Msg::Changes(since, report) => self.state.reply(changes::show(&self.state, &since, &report)),
-            Msg::Cost(task, said) => self.state.reply([cost::reader(&self.state, &task, &said)]),
-            Msg::Undo(asked, report) if report.is_done => {
-                self.state.say(undo::tell(&self.state, &asked, &report))
-            }
-            Msg::Undo(asked, report) => self.open(Layer::Undo(Box::new(UndoCard::new(asked, *report)))),
-            Msg::Watched(task, text, next) => {
+            HolderFound(task, holder) => drop(self.state.view.holders.insert(task, holder)),
+            AgentFound(place) => self.agent_found(place),
+            Recordings(recordings) => self.list_recordings(recordings),
+            Durations(earlier) => self.state.view.usual.take(earlier),
+            Answered(answer) => self.handle_answer(&answer),
+            Refused(task, reason) => self.report_refusal(&task, &reason),
+            Record(record) => self.state.view.keep_record(record),
+            Changes(since, report) => self.state.reply(changes::show(&self.state, &since, &report)),
+            Cost(task, said) => self.state.reply([cost::reader(&self.state, &task, &said)]),
+            Undo(asked, report) if report.is_done => self.state.say(undo::tell(&self.state, &asked, &report)),
+            Undo(asked, report) => self.open(Layer::Undo(Box::new(UndoCard::new(asked, *report)))),
+            Watched(task, text, next) => {
                 let effects = self.attention.take_watched(&self.state, &task, (&text, next));
                 self.state.effects.extend(effects);
             }
-            Msg::WatchDue => self.ring(),
-            Msg::Page(task, page) => self.state.take_page(task, page),
-            Msg::Found(task, query, line, counted) => self.state.take_found(task, &query, line, counted),
-            Msg::FoundAll(ticket, places, unread) => self.found_everywhere((ticket, places, unread)),
-            Msg::Prompt { task, line, forward } => self.state.show_prompt(task, line, forward),
-            Msg::LastOutput(text, is_marked) => self.state.copy_output(text, is_marked),
-            Msg::Copied(what, ways) => self.state.say_copied(&what, &ways),
-            Msg::FileWritten { folder, name } => {
+            WatchDue => self.ring(),
+            Page(task, page) => self.state.take_page(task, page),
+            Found(task, query, line, counted) => self.state.take_found(task, &query, line, counted),
+            FoundAll(ticket, places, unread) => self.found_everywhere((ticket, places, unread)),
+            Prompt { task, line, forward } => self.state.show_prompt(task, line, forward),
+            LastOutput(text, is_marked) => self.state.copy_output(text, is_marked),
+            Copied(what, ways) => self.state.say_copied(&what, &ways),
+            FileWritten { folder, name } => {
                 self.state.reply(export::replies_to_file(&visible::one_line(&folder), &name))
             }
-            Msg::Failed(text) => {
+            Failed(text) => {
                 self.state.is_leaving = false;
                 self.state.toasts.fail(visible::one_line(&text), None);
             }
-            Msg::Preferences(preferences, faults) => self.reload(*preferences, faults),
-            Msg::NextRuntime(snapshot) => self.take_next_runtime(snapshot),
-            Msg::StopAsked(by) => self.ask_to_stop(by),
-            Msg::LinkLost | Msg::Stopped => self.state.view.is_lost = !self.state.is_leaving,
+            Preferences(preferences, faults) => self.reload(*preferences, faults),
+            NextRuntime(snapshot) => self.take_next_runtime(snapshot),
+            StopAsked(by) => self.ask_to_stop(by),
+            LinkLost | Stopped => self.state.view.is_lost = !self.state.is_leaving,
         }
         self.state.is_dirty = true;
     }

@@ -12,7 +12,6 @@ use crate::link::Operator;
 use crate::model::Snapshot;
 use crate::process::is_gone;
 
-use super::clipboard;
 use super::display::{self, Display};
 use super::effects::Effects;
 use super::files::Made;
@@ -282,83 +281,85 @@ impl Driver {
     }
 
     pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<LoopEnd>, ConsoleError> {
+        use Effect::*;
         for effect in effects {
             match effect {
-                Effect::Rerun { task, input } => self.effects.rerun(task, input),
-                Effect::RunProgram { file, place } => self.run_program(&file, place.as_ref()),
-                Effect::Ask(request) => {
+                Rerun { task, input } => self.effects.rerun(task, input),
+                RunProgram { file, place } => self.run_program(&file, place.as_ref()),
+                Ask(request) => {
                     if let Some(refused) = self.effects.ask(None, request) {
                         // A refusal only produces a message on screen, so there is nothing to carry out.
                         let _ = self.app.update(refused);
                     }
                 }
-                Effect::AskAt(place, request) => drop(self.effects.ask(Some(place), request)),
-                Effect::ListRunning => self.effects.list_running(self.source.options.locks.clone()),
-                Effect::FindHolder { task, port } => self.find_holder(task, port),
-                Effect::GoToAgent { label, pid, tasks } => self.effects.go_to_agent(label, pid, tasks),
-                Effect::OpenPlace(running) => self.open_place(running),
-                Effect::Ring(text) => {
-                    if self.app.state.setup.ui.console.bell {
-                        self.display.write(&display::ring_sequence(&text)).map_err(ConsoleError::Terminal)?;
-                    }
-                }
-                Effect::ReadWatched { task, from } => self.effects.read_watched(task, from),
-                Effect::KeepCommand(cmd) => self.keep_command(&cmd),
-                Effect::Title(title) => self.title(title.as_deref())?,
-                Effect::Notify(news) => self.effects.notify(&self.app.state.setup.ui.console.notify, news),
-                Effect::Withdraw(id) => self.effects.withdraw(&id),
-                Effect::Show(shown) => {
+                AskAt(place, request) => drop(self.effects.ask(Some(place), request)),
+                ListRunning => self.effects.list_running(self.source.options.locks.clone()),
+                FindHolder { task, port } => self.find_holder(task, port),
+                GoToAgent { label, pid, tasks } => self.effects.go_to_agent(label, pid, tasks),
+                OpenPlace(running) => self.open_place(running),
+                Ring(text) => self.ring_terminal(&text)?,
+                ReadWatched { task, from } => self.effects.read_watched(task, from),
+                KeepCommand(cmd) => self.keep_command(&cmd),
+                Title(title) => self.title(title.as_deref())?,
+                Notify(news) => self.effects.notify(&self.app.state.setup.ui.console.notify, news),
+                Withdraw(id) => self.effects.withdraw(&id),
+                Show(shown) => {
                     self.operator.show(shown);
                     self.times.screens_changed = true;
                 }
-                Effect::Play { task, place, marks } => self.effects.play(task, place, marks),
-                effect @ (Effect::Page { .. } | Effect::Replay(_) | Effect::LastOutput(_)) => {
-                    self.look_up(effect);
-                }
-                effect @ (Effect::Search(..)
-                | Effect::SearchAll(..)
-                | Effect::Prompt { .. }
-                | Effect::Coverage { .. }) => self.look_up(effect),
-                Effect::Copy(text) => {
-                    self.display.write(&display::copy_sequence(&text)).map_err(ConsoleError::Terminal)?;
-                }
-                Effect::Yank { text, what } => {
-                    let fits = clipboard::fits_terminal(&text);
-                    if fits {
-                        self.display.write(&display::copy_sequence(&text)).map_err(ConsoleError::Terminal)?;
-                    }
-                    self.effects.copy(text, what, fits);
-                }
-                Effect::WriteFile { file, text } => self.effects.keep(file, text),
-                Effect::WriteExport { task, form, palette, file } => {
+                Play { task, place, marks } => self.effects.play(task, place, marks),
+                effect @ (Page { .. }
+                | Replay(_)
+                | LastOutput(_)
+                | Search(..)
+                | SearchAll(..)
+                | Prompt { .. }
+                | Coverage { .. }) => self.look_up(effect),
+                Copy(text) => self.write_sequence(&display::copy_sequence(&text))?,
+                Yank { text, what } => self.copy_and_report(text, what)?,
+                WriteFile { file, text } => self.effects.keep(file, text),
+                WriteExport { task, form, palette, file } => {
                     let inputs = self.app.state.view.inputs_of(&task.id);
                     self.effects.keep_task(Made { task, form, palette, file, inputs });
                 }
-                Effect::Recordings => {
-                    let snapshot = self.app.state.published_by(self.app.state.place_at_hand().as_ref());
-                    self.effects.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
-                }
-                Effect::SaveTheme(name) => self.save_theme(&name),
-                Effect::Remember(memory) => self.remember(&memory),
-                Effect::Arranged(arrangement) => self.keep_arrangement(&arrangement),
-                Effect::Suspend => self.suspend_for_shell()?,
-                Effect::Mouse(_) => self.set_mouse()?,
-                Effect::Hover(is_wanted) => {
+                Recordings => self.read_recordings(),
+                SaveTheme(name) => self.save_theme(&name),
+                Remember(memory) => self.remember(&memory),
+                Arranged(arrangement) => self.keep_arrangement(&arrangement),
+                Suspend => self.suspend_for_shell()?,
+                Mouse(_) => self.set_mouse()?,
+                Hover(is_wanted) => {
                     tty::hover(self.display.output(), is_wanted).map_err(ConsoleError::Terminal)?;
                 }
-                Effect::Quit(Leave::Detach) if self.app.state.setup.can_detach => {
-                    return Ok(Some(LoopEnd::Detached));
+                Quit(how) => {
+                    if let Some(ending) = self.begin_leaving(how) {
+                        return Ok(Some(ending));
+                    }
                 }
-                Effect::Quit(Leave::Detach) => return Ok(Some(LoopEnd::Left)),
-                Effect::Quit(Leave::AsAsked) => return Ok(Some(self.stop_as_asked())),
-                Effect::Stay => self.stop.answer(false),
-                Effect::Quit(Leave::StopAll) => {
-                    self.effects.shut_down();
-                    self.times.give_up = Some(self.clock.now().mono + STOPPING);
-                }
+                Stay => self.stop.answer(false),
             }
         }
         Ok(None)
+    }
+
+    /// Begins to leave; returns how the loop ends, unless the tasks are stopped first.
+    fn begin_leaving(&mut self, how: Leave) -> Option<LoopEnd> {
+        match how {
+            Leave::Detach if self.app.state.setup.can_detach => Some(LoopEnd::Detached),
+            Leave::Detach => Some(LoopEnd::Left),
+            Leave::AsAsked => Some(self.stop_as_asked()),
+            Leave::StopAll => {
+                self.effects.shut_down();
+                self.times.give_up = Some(self.clock.now().mono + STOPPING);
+                None
+            }
+        }
+    }
+
+    fn read_recordings(&mut self) {
+        let state = &self.app.state;
+        let snapshot = state.published_by(state.place_at_hand().as_ref());
+        self.effects.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
     }
 
     /// Returns when the loop must wake up even if no event arrives.

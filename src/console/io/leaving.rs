@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, getpgid, getpgrp, getsid};
 
-use super::display;
+use super::clipboard;
+use super::display::{self, Sequence};
 use super::driver::{Driver, LoopEnd};
 use super::signals::SignalRequest;
 use super::tty;
@@ -70,7 +71,29 @@ impl Driver {
     pub(super) fn title(&mut self, title: Option<&str>) -> Result<(), ConsoleError> {
         tty::keep_title(self.display.output(), title.is_some()).map_err(ConsoleError::Terminal)?;
         let Some(title) = title else { return Ok(()) };
-        self.display.write(&display::title_sequence(title)).map_err(ConsoleError::Terminal)
+        self.write_sequence(&display::title_sequence(title))
+    }
+
+    /// Rings the bell and reports why, unless the bell is off.
+    pub(super) fn ring_terminal(&mut self, why: &str) -> Result<(), ConsoleError> {
+        match self.app.state.setup.ui.console.bell {
+            true => self.write_sequence(&display::ring_sequence(why)),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn write_sequence(&mut self, sequence: &Sequence) -> Result<(), ConsoleError> {
+        self.display.write(sequence).map_err(ConsoleError::Terminal)
+    }
+
+    /// Copies a text: through the terminal if it takes that much, and with the clipboard's programs.
+    pub(super) fn copy_and_report(&mut self, text: String, what: String) -> Result<(), ConsoleError> {
+        let fits = clipboard::fits_terminal(&text);
+        if fits {
+            self.write_sequence(&display::copy_sequence(&text))?;
+        }
+        self.effects.copy(text, what, fits);
+        Ok(())
     }
 
     fn retake(&mut self) -> Result<(), ConsoleError> {
