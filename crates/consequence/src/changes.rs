@@ -44,6 +44,12 @@ pub(crate) struct PlacedFile {
     pub(crate) origin: Option<PathBuf>,
 }
 
+impl PlacedFile {
+    pub(crate) fn is_folder(&self) -> bool {
+        self.stat.kind == FileKind::Folder
+    }
+}
+
 /// What of the files could not be looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unlooked {
@@ -283,7 +289,7 @@ impl<'a> ChangedFiles<'a> {
         // A folder comes up twice: to be looked into, and after all that is in it.
         let mut open = vec![(top.clone(), false)];
         while let Some((file, is_done)) = open.pop() {
-            if file.stat.kind == FileKind::Folder && !is_done {
+            if file.is_folder() && !is_done {
                 let path = file.path.clone();
                 open.push((file, true));
                 open.extend(

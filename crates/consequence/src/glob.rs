@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::command_end::Flow;
 use crate::fields::Field;
 use crate::interpreter::Interpreter;
-use crate::look::FileKind;
 use crate::names::{path_of, text_of};
 use crate::pattern::{self, PatternChar};
 use crate::shell_state::Dialect;
@@ -56,7 +55,7 @@ impl Interpreter<'_> {
                     let path = format!("{before}{name}");
                     let is_there = match is_last && !part.is_empty() {
                         true => is_pattern || self.files.find(&full(&path), false).is_some(),
-                        false => self.is_folder(&full(&path)),
+                        false => self.has_folder(&full(&path)),
                     };
                     if is_there || path.is_empty() {
                         next.push(if is_last { path } else { path + "/" });
@@ -95,7 +94,7 @@ impl Interpreter<'_> {
             .then(|| pattern::matches(pattern, text))
     }
 
-    pub(crate) fn is_folder(&self, path: &Path) -> bool {
-        self.files.find(path, true).is_some_and(|file| file.stat.kind == FileKind::Folder)
+    pub(crate) fn has_folder(&self, path: &Path) -> bool {
+        self.files.find(path, true).is_some_and(|file| file.is_folder())
     }
 }

@@ -4,7 +4,6 @@ use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::commands::options::SortedArguments;
 use crate::fields::{Argument, shown_words};
 use crate::interpreter::Interpreter;
-use crate::look::FileKind;
 use crate::names::{shorten, text_of};
 use crate::shell_state::{Dialect, Value};
 
@@ -247,8 +246,7 @@ impl Interpreter<'_> {
                 _ => {}
             }
         }
-        let is_there = self.files.find(&named, true).is_some_and(|file| file.stat.kind == FileKind::Folder);
-        if !is_there {
+        if !self.has_folder(&named) {
             self.state.missed = Some(text.to_owned());
             return CommandEnd::silent(Outcome::Failure);
         }

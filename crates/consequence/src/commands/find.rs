@@ -101,7 +101,7 @@ impl Interpreter<'_> {
             work.output = None;
             return;
         }
-        let is_folder = file.stat.kind == FileKind::Folder;
+        let is_folder = file.is_folder();
         let term = Rc::clone(&work.order.term);
         let is_in = depth >= work.order.least;
         let mut found = FoundFile { file, written, prunes: Holds::No };
@@ -207,7 +207,7 @@ impl Interpreter<'_> {
 
     fn find_deletes(&mut self, work: &mut FindWork, found: &FoundFile<'_>, may: bool) -> Holds {
         let file = found.file;
-        let is_full = file.stat.kind == FileKind::Folder && !self.files.names(&file.path).is_empty();
+        let is_full = file.is_folder() && !self.files.names(&file.path).is_empty();
         if found.written.trim_end_matches('/') == "." {
             return Holds::Yes;
         }

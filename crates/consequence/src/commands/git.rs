@@ -10,7 +10,6 @@ use crate::commands::table::KnownProgram;
 use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
 use crate::interpreter::{EDITORS, Interpreter};
-use crate::look::FileKind;
 use crate::names::{path_of, shorten, text_of};
 use crate::shell_state::Value;
 
@@ -336,7 +335,7 @@ impl Interpreter<'_> {
                     continue;
                 }
                 let Some(file) = self.files.at(&path) else { continue };
-                let is_folder = file.stat.kind == FileKind::Folder;
+                let is_folder = file.is_folder();
                 let has_tracked = is_folder
                     && files
                         .tracked

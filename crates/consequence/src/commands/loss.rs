@@ -106,7 +106,7 @@ impl Interpreter<'_> {
             if !loss.paths.last().is_some_and(|last| origin.starts_with(last)) {
                 loss.paths.push(origin.clone());
             }
-            if lost.stat.kind == FileKind::Folder {
+            if lost.is_folder() {
                 continue;
             }
             loss.files += 1;
@@ -116,14 +116,14 @@ impl Interpreter<'_> {
         if let Some(origin) = file.origin.as_ref().filter(|_| has_any) {
             loss.roots.push((origin.clone(), file.stat.kind));
             // A folder stands for what is in it.
-            if file.stat.kind == FileKind::Folder {
+            if file.is_folder() {
                 loss.paths.retain(|path| !path.starts_with(origin));
                 loss.paths.push(origin.clone());
             }
         }
         let path = file.path.clone();
         loss.tally.has_repository |= path.file_name().is_some_and(|name| name == ".git")
-            || (file.stat.kind == FileKind::Folder
+            || (file.is_folder()
                 && tree.iter().any(|lost| lost.path.file_name().is_some_and(|name| name == ".git")));
     }
 

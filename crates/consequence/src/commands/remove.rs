@@ -23,7 +23,7 @@ impl Interpreter<'_> {
             return None;
         };
         let found = self.files.find(&path, follows || known.text.ends_with('/'));
-        found.filter(|file| !known.text.ends_with('/') || file.stat.kind == FileKind::Folder)
+        found.filter(|file| !known.text.ends_with('/') || file.is_folder())
     }
 
     pub(crate) fn rm(&mut self, arguments: &[Argument]) -> CommandEnd {
@@ -75,7 +75,7 @@ impl Interpreter<'_> {
                 (false, _) => Some(Outcome::Unknown),
             };
         };
-        let is_kept = file.stat.kind == FileKind::Folder && !is_recursive;
+        let is_kept = file.is_folder() && !is_recursive;
         if is_kept && (!options.has(&["d", "dir"]) || !self.files.names(&file.path).is_empty()) {
             return Some(Outcome::Failure);
         }
@@ -121,7 +121,7 @@ impl Interpreter<'_> {
                 1
             };
             while levels > 0 {
-                if file.stat.kind != FileKind::Folder || !self.files.names(&file.path).is_empty() {
+                if !file.is_folder() || !self.files.names(&file.path).is_empty() {
                     outcome = Outcome::Failure;
                     break;
                 }
@@ -144,7 +144,7 @@ impl Interpreter<'_> {
         let operands = SortedArguments::of(arguments, "", &[]).operands;
         let [operand] = operands[..] else { return CommandEnd::silent(Outcome::Failure) };
         match self.operand("unlink", operand, false) {
-            Some(file) if file.stat.kind != FileKind::Folder => {
+            Some(file) if !file.is_folder() => {
                 let mut loss = Loss::new(LossVerb::Deletes, false);
                 self.lose(&mut loss, &file);
                 self.report(loss);
@@ -163,7 +163,7 @@ impl Interpreter<'_> {
         let mut loss = Loss::new(verb, false);
         for operand in sorted.operands {
             if let Some(file) = self.operand("shred", operand, true)
-                && file.stat.kind != FileKind::Folder
+                && !file.is_folder()
             {
                 if let Argument::Known(known) = operand {
                     self.widen(&mut loss, known);

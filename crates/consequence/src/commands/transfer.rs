@@ -32,10 +32,10 @@ impl Interpreter<'_> {
             return Vec::new();
         };
         let into = !sorted.has(&["T", "no-target-directory"])
-            && self.is_folder(&to)
+            && self.has_folder(&to)
             && !(name == "ln"
                 && sorted.has(&["n", "no-dereference"])
-                && !self.files.find(&to, false).is_some_and(|file| file.stat.kind == FileKind::Folder));
+                && !self.files.find(&to, false).is_some_and(|file| file.is_folder()));
         let mut pairs = Vec::new();
         for source in operands.iter().filter(|source| source.known_text() != Some("")) {
             let from = source.known_text().and_then(|text| Some((text, self.full(text)?)));
@@ -57,7 +57,7 @@ impl Interpreter<'_> {
         }
         if !into && target.known_text().is_some_and(|text| text.ends_with('/')) {
             // Only a folder can be put there.
-            pairs.retain(|(from, _)| self.is_folder(from));
+            pairs.retain(|(from, _)| self.has_folder(from));
         }
         pairs
     }
@@ -78,14 +78,14 @@ impl Interpreter<'_> {
             if is_possible || self.files.is_possible(&target) {
                 outcome = Outcome::Unknown;
             }
-            if !target.parent().is_some_and(|above| self.is_folder(above)) || target.starts_with(&file.path) {
+            if !target.parent().is_some_and(|above| self.has_folder(above)) || target.starts_with(&file.path)
+            {
                 outcome = Outcome::Failure;
                 continue;
             }
             if let Some(old) = self.files.at(&target) {
-                let is_folder = |file: &PlacedFile| file.stat.kind == FileKind::Folder;
-                let is_full = is_folder(&old) && !self.files.names(&old.path).is_empty();
-                if keeps || is_folder(&file) != is_folder(&old) || is_full {
+                let is_full = old.is_folder() && !self.files.names(&old.path).is_empty();
+                if keeps || file.is_folder() != old.is_folder() || is_full {
                     outcome = Outcome::Unknown;
                     continue;
                 }
@@ -143,7 +143,7 @@ impl Interpreter<'_> {
             if self.files.is_possible(&file.path) {
                 outcome = Outcome::Unknown;
             }
-            if file.stat.kind == FileKind::Folder && !is_recursive {
+            if file.is_folder() && !is_recursive {
                 outcome = Outcome::Failure;
                 continue;
             }
@@ -166,7 +166,7 @@ impl Interpreter<'_> {
     fn copy_over(&mut self, loss: &mut Loss, file: &PlacedFile, to: &Path, keeps: bool, is_possible: bool) {
         let old = self.files.find(to, true);
         match (file.stat.kind, old) {
-            (FileKind::Folder, Some(old)) if old.stat.kind == FileKind::Folder => {
+            (FileKind::Folder, Some(old)) if old.is_folder() => {
                 if to.starts_with(&file.path) {
                     return;
                 }
@@ -176,7 +176,7 @@ impl Interpreter<'_> {
                     }
                 }
             }
-            (_, Some(old)) if file.stat.kind != FileKind::Folder && old.stat.kind == FileKind::File => {
+            (_, Some(old)) if !file.is_folder() && old.stat.kind == FileKind::File => {
                 if !keeps {
                     if old.stat.bytes > 0 {
                         self.lose(loss, &old);
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
                 self.device(&old);
             }
             (_, None) => {
-                if to.parent().is_some_and(|above| self.is_folder(above)) {
+                if to.parent().is_some_and(|above| self.has_folder(above)) {
                     self.files.copy(file, to, is_possible);
                 }
             }
@@ -209,7 +209,7 @@ impl Interpreter<'_> {
         for (at, (from, to)) in pairs.into_iter().enumerate() {
             let Some(target) = self.files.resolve(&to, false) else { continue };
             if let Some(old) = self.files.at(&target) {
-                if !(is_forced || is_possible) || old.stat.kind == FileKind::Folder {
+                if !(is_forced || is_possible) || old.is_folder() {
                     outcome = Outcome::Failure;
                     continue;
                 }

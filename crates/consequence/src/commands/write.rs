@@ -50,7 +50,7 @@ impl Interpreter<'_> {
     pub(crate) fn write_file(&mut self, path: &Path, appends: bool, is_possible: bool) -> bool {
         let Some(path) = self.files.resolve(path, true) else { return false };
         match self.files.at(&path) {
-            Some(file) if file.stat.kind == FileKind::Folder => false,
+            Some(file) if file.is_folder() => false,
             Some(file) => {
                 if !self.device(&file) && !appends && file.stat.kind == FileKind::File {
                     if file.stat.bytes > 0 {
@@ -65,7 +65,7 @@ impl Interpreter<'_> {
                 true
             }
             None => {
-                let is_there = path.parent().is_some_and(|above| self.is_folder(above));
+                let is_there = path.parent().is_some_and(|above| self.has_folder(above));
                 if is_there {
                     let is_possible = self.conditions > 0 && is_possible;
                     self.files.make(&path, FileKind::File, None, is_possible);
@@ -202,7 +202,7 @@ impl Interpreter<'_> {
             if let Some(there) = self.files.find(&path, true).or_else(|| self.files.at(&path)) {
                 if self.files.is_possible(&there.path) {
                     outcome = Outcome::Unknown;
-                } else if kind == FileKind::Folder && !(with_parents && there.stat.kind == FileKind::Folder) {
+                } else if kind == FileKind::Folder && !(with_parents && there.is_folder()) {
                     outcome = Outcome::Failure;
                 }
                 continue;
@@ -210,7 +210,7 @@ impl Interpreter<'_> {
             let mut missing: Vec<&Path> =
                 path.ancestors().take_while(|above| self.files.at(above).is_none()).collect();
             let above = missing.last().and_then(|path| path.parent()).map(Path::to_owned);
-            if (missing.len() > 1 && !with_parents) || !above.is_some_and(|above| self.is_folder(&above)) {
+            if (missing.len() > 1 && !with_parents) || !above.is_some_and(|above| self.has_folder(&above)) {
                 outcome = Outcome::Failure;
                 continue;
             }
