@@ -106,6 +106,17 @@ pub enum Exit {
     Signal(Signal),
 }
 
+impl Exit {
+    /// Returns its code, or the name of the signal.
+    #[must_use]
+    pub fn code_or_signal(&self) -> (Option<i32>, Option<String>) {
+        match self {
+            Self::Code(code) => (Some(*code), None),
+            Self::Signal(signal) => (None, Some(signal.to_string())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -185,9 +185,7 @@ impl TaskState {
         let TaskFact::End { status, peak_memory, ran_ms, error, survivors } = &event.fact else { return };
         let (exit_status, signal) = match &self.exit {
             _ if self.timed_out => (Some(TIMED_OUT), None),
-            Some(Exit::Code(code)) => (Some(*code), None),
-            Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
-            None => (None, None),
+            exit => exit.as_ref().map(Exit::code_or_signal).unwrap_or_default(),
         };
         let sender = self.signal.as_ref().zip(self.exit.as_ref());
         let sender = sender.filter(|((_, signal), exit)| signal.explains(exit));

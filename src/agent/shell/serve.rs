@@ -364,19 +364,14 @@ async fn record(
 }
 
 fn summary(task: &TaskView) -> String {
-    let end = match task.shell_end() {
-        Some(Exit::Code(code)) => format!("command {}", exit_clause(Some(code), None)),
-        Some(Exit::Signal(name)) => format!("command {}", exit_clause(None::<i32>, Some(&name.to_string()))),
-        None => format!("command {}", task.status.as_str()),
+    let end = match task.shell_end().map(Exit::code_or_signal) {
+        Some((code, signal)) => exit_clause(code, signal.as_deref()),
+        None => task.status.as_str().to_owned(),
     };
-    task.with_unended(end)
+    task.with_unended(format!("command {end}"))
 }
 
 fn result(task: &TaskView) -> Value {
-    let (code, signal) = match task.shell_end() {
-        Some(Exit::Code(code)) => (Some(*code), None),
-        Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
-        None => (None, None),
-    };
+    let (code, signal) = task.shell_end().map(Exit::code_or_signal).unwrap_or_default();
     json!({ "task": { "task_id": task.id, "status": task.status }, "exit_code": code, "signal": signal })
 }
