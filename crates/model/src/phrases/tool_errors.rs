@@ -14,43 +14,44 @@ const PATH_CHARS: usize = 200;
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
+        use Error::*;
         match error {
-            Error::UnknownTask(id) => task_not_found(id.as_str()),
-            Error::NotOwner { id, owner } => {
+            UnknownTask(id) => task_not_found(id.as_str()),
+            NotOwner { id, owner } => {
                 Self::new(ErrorKind::NotTaskOwner, format!("Task {id} was started by {owner}."))
                     .with_details(json!({ "task_id": id }))
                     .with_hint("you may read it with TaskOutput; only who started it, or the operator, may type into it or stop it")
             }
-            Error::TaskLimit { limit } => {
+            TaskLimit { limit } => {
                 let message = format!("{limit} tasks are already running, which is the limit.");
                 Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit": limit }))
                     .with_hint("end a task with TaskStop, or wait for one to finish with TaskOutput")
                     .retryable(true)
             }
-            Error::HeldLimit { bytes } => {
+            HeldLimit { bytes } => {
                 let message = "The queue of calls that wait for the operator is full.";
                 Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit_bytes": bytes }))
                     .with_hint("wait until the operator has answered what is held, then call again")
                     .retryable(true)
             }
-            Error::OutsideRoot { workdir, root } => {
+            OutsideRoot { workdir, root } => {
                 Self::new(ErrorKind::ExecutionRootViolation, "The working directory lies outside the workspace.")
                     .with_details(json!({ "workdir": workdir, "execution_root": root }))
                     .with_hint("leave `workdir` out, or name a directory inside the workspace")
             }
-            Error::WorkdirNotFound { workdir, reason } => {
+            WorkdirNotFound { workdir, reason } => {
                 let message = format!("The working directory {} cannot be entered.", short(&workdir));
                 Self::new(ErrorKind::WorkdirNotFound, message)
                     .with_details(json!({ "workdir": workdir, "reason": reason }))
                     .with_hint("check the path: it is absolute, or relative to the workspace root")
             }
-            Error::NotHandedOver { reason } => {
+            NotHandedOver { reason } => {
                 Self::new(ErrorKind::CommandSpawnFailed, "The command could not be handed over to the runtime.")
                     .with_details(json!({ "reason": reason }))
             }
-            Error::Spawn { shell, workdir, message } => {
+            Spawn { shell, workdir, message } => {
                 // A task host that was lost before it began is no fault of the shell.
                 let (text, hint) = if message.contains("the task host") {
                     let why = one_line(&message, PATH_CHARS);
@@ -63,52 +64,52 @@ impl From<Error> for ToolError {
                     .with_details(json!({ "shell": shell, "workdir": workdir, "os_error": message }))
                     .with_hint(hint)
             }
-            error @ Error::StartUnknown(_) => start_unknown(&error),
-            Error::NoHardCeiling { reason } => {
+            error @ StartUnknown(_) => start_unknown(&error),
+            NoHardCeiling { reason } => {
                 Self::new(ErrorKind::CeilingUnavailable, "The ceilings set for this command cannot be held by the kernel here.")
                     .with_details(json!({ "reason": reason }))
                     .with_hint(NO_GROUP)
             }
-            Error::Exhausted { resource, message } => exhaustion_error(resource, &message),
-            Error::InputLineTooLong { length, limit } => {
+            Exhausted { resource, message } => exhaustion_error(resource, &message),
+            InputLineTooLong { length, limit } => {
                 let message =
                     format!("A line of the input is longer than the {limit} bytes a terminal takes.");
                 Self::new(ErrorKind::InputLineTooLong, message)
                     .with_details(json!({ "line_bytes": length, "limit_bytes": limit }))
                     .with_hint("break the line up, or pass the data in a file")
             }
-            Error::LowDisk { .. } => {
+            LowDisk { .. } => {
                 Self::new(ErrorKind::LowDiskSpace, "There is too little free disk space to start a task.")
                     .with_hint("free some space; running tasks go on")
             }
-            Error::Unrecorded { reason, is_full } => record_error(&reason, is_full),
-            Error::Question(refusal) => not_accepted(&refusal),
-            error @ Error::QuestionTooLong { .. } => {
+            Unrecorded { reason, is_full } => record_error(&reason, is_full),
+            Question(refusal) => not_accepted(&refusal),
+            error @ QuestionTooLong { .. } => {
                 Self::new(ErrorKind::InvalidToolInput, format!("This is {error}."))
             }
-            Error::Denied { note } => {
+            Denied { note } => {
                 let said = if note.trim().is_empty() { ".".to_owned() } else { format!(": {}", note.trim()) };
                 let error = Self::new(ErrorKind::OperatorDenied, format!("The operator denied this{said}"));
                 let has_note = !note.trim().is_empty();
                 let error = if has_note { error.with_details(json!({ "note": note })) } else { error };
                 error.with_hint("nothing was run; go another way, or ask the operator, but do not send it again as it is")
             }
-            Error::Pending => {
+            Pending => {
                 Self::new(ErrorKind::OperatorPending, "The operator has not released this yet; nothing was run.")
                     .with_hint("nothing of it waits any more: go on with something that does not need it, and call once more later")
                     .retryable(true)
             }
-            error @ (Error::NotHeld | Error::CostChanged | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
-            Error::ShuttingDown => {
+            error @ (NotHeld | CostChanged | NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
+            ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")
                     .retryable(true)
             }
-            Error::Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
-            Error::Io { source, what, path } if Resource::used_up(&source) == Some(Resource::Descriptors) => {
+            Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
+            Io { source, what, path } if Resource::used_up(&source) == Some(Resource::Descriptors) => {
                 exhaustion_error(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
             }
-            error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")
+            error @ Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")
                 .with_details(json!({ "reason": with_causes(&error) }))
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
