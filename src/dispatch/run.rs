@@ -117,12 +117,12 @@ fn of_answer(answer: CallAnswer, accepted: &[i64]) -> Response {
     response.meta = Meta { call, effect, ..Meta::default() };
     response.task = answer.task;
     response.warnings = cut_streams(response.data());
-    response.warnings.extend(unfinished(response.data()).map(str::to_owned));
+    response.warnings.extend(standing_phrase(response.data()).map(str::to_owned));
     response
 }
 
 /// Says of a command that has not ended whether anything has been run.
-fn unfinished(data: &Value) -> Option<&'static str> {
+fn standing_phrase(data: &Value) -> Option<&'static str> {
     match data["disposition"].as_str()? {
         "promoted_to_task" => Some(GOES_ON),
         "queued" => Some(AWAITS_TURN),
