@@ -20,7 +20,7 @@ use super::task_output::TaskOutputTool;
 use super::task_status::TaskStatusTool;
 use super::task_stop::TaskStopTool;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::config::Limits;
+use crate::config::{DEFAULT_YIELD_MS, Limits};
 use crate::envelope::units::Period;
 use crate::envelope::{CallOutcome, Envelope, SafeText, ToolError};
 use crate::journal::Durability;
@@ -129,8 +129,9 @@ impl Tool {
     /// Returns how long a call may wait before it answers, if it can wait at all.
     pub fn longest_wait(&self, given: &Value) -> Option<Duration> {
         let (field, least, most) = self.clamped.first()?;
-        let default = || (self.known_input)()["properties"][field]["default"].as_u64();
-        let ms = given.get(field).and_then(Value::as_u64).or_else(default)?;
+        let default =
+            || (self.known_input)()["properties"][field]["default"].as_u64().unwrap_or(DEFAULT_YIELD_MS);
+        let ms = given.get(field).and_then(Value::as_u64).unwrap_or_else(default);
         Some(Duration::from_millis(ms.clamp(*least, *most)))
     }
 
