@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use super::transport::Transport;
-use super::{schema, service};
+use super::{opening, schema};
 use crate::config::Limits;
 use crate::link::{LineReader, MAX_FRAME, ResultProfile};
 
@@ -36,7 +36,7 @@ pub(super) async fn serve(profile: ResultProfile, limits: Option<Limits>, client
 
 impl ServerHandler for LocalService {
     fn get_info(&self) -> ServerConfig {
-        service::server()
+        opening::server()
     }
 
     async fn initialize(
@@ -44,13 +44,13 @@ impl ServerHandler for LocalService {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        let answer = service::opening(self, &request);
+        let answer = opening::answer(self, &request);
         context.peer.set_peer_info(request);
         answer
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        service::revisions()
+        opening::revisions()
     }
 
     async fn list_tools(

@@ -13,6 +13,7 @@ mod label;
 mod launch;
 mod local_service;
 mod message;
+mod opening;
 mod params;
 mod progress;
 mod results;

@@ -4,7 +4,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
-use super::service;
+use super::opening;
 use crate::envelope::{Envelope, SafeText};
 use crate::link::ResultProfile;
 
@@ -49,7 +49,7 @@ pub(super) fn tell(result: &mut CallToolResult, notices: Vec<String>) {
 pub(super) fn with_server(mut answer: Value) -> Value {
     if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut) {
         let meta = result.entry("_meta").or_insert_with(|| json!({}));
-        meta[SERVER_KEY] = json!(service::server().server_info);
+        meta[SERVER_KEY] = json!(opening::server().server_info);
     }
     answer
 }

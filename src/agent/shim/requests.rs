@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::loss::RequestLoss;
 use crate::agent::message::{self, ErrorResponse};
-use crate::agent::service::LABEL_METHOD;
+use crate::agent::opening::LABEL_METHOD;
 use crate::agent::{params, results};
 use crate::agents::AgentProgram;
 use crate::envelope::Envelope;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{AnswerLine, AnsweringSide, REPLAY_ID, Requests};
 use crate::agent::message::{self, ErrorResponse};
-use crate::agent::service::LABEL_METHOD;
+use crate::agent::opening::LABEL_METHOD;
 use crate::link::Strict;
 
 /// The longest label that is taken over, in bytes.
