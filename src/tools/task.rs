@@ -12,8 +12,8 @@ use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::phrases::{exit_word, hold_sentence};
 use crate::model::{
-    self, CeilingHit, HoldReason, InputEvidence, InputNeed, TaskFact, TaskStatus, TaskView, UnendedProcesses,
-    millis_between,
+    self, CeilingHit, HoldReason, InputEvidence, InputNeed, LaneWait, TaskFact, TaskStatus, TaskView,
+    UnendedProcesses, millis_between,
 };
 
 /// The maximum length of a failure reason inside a sentence, in characters.
@@ -275,7 +275,7 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
 
 /// Describes a task's place in the queue of its lane, if it waits for its turn.
 pub(super) fn queue_place(task: &TaskView) -> Option<String> {
-    task.queued.as_ref().map(|wait| wait.describe(|task, _, cmd| format!("{task} {cmd}")))
+    task.queued.as_ref().map(LaneWait::describe_for_agent)
 }
 
 /// Returns who last typed into a task, other than the actor that started it.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{TaskView, UnendedProcesses};
-use pilothouse_envelope::ErrorKind;
+use pilothouse_envelope::{Actor, ErrorKind};
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -78,6 +78,12 @@ impl TaskView {
     #[must_use]
     pub fn never_ran(&self) -> bool {
         self.ended.is_some() && self.started_at.is_none() && !self.start_is_unknown()
+    }
+
+    /// Tells whether the operator stopped it, or is stopping it.
+    #[must_use]
+    pub fn is_stopped_by_operator(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator)
     }
 
     /// Says which of the task's processes could not be ended, if any.

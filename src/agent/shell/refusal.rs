@@ -1,6 +1,6 @@
 //! What follows for a command that a runtime was asked to run, and did not start. Pure.
 
-use crate::envelope::{Actor, with_causes};
+use crate::envelope::with_causes;
 use crate::model::Error;
 
 /// The caller's exit code if a person denied its command (`EX_NOPERM`).
@@ -54,9 +54,7 @@ impl Ruling {
     fn of(error: &Error) -> Self {
         match error {
             Error::Denied { .. } => Self::Denied,
-            Error::NotRun(task) if task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator) => {
-                Self::Denied
-            }
+            Error::NotRun(task) if task.is_stopped_by_operator() => Self::Denied,
             Error::StartUnknown(_) => Self::Unknown,
             // The operator is to be asked, and cannot be.
             Error::HeldLimit { .. } | Error::Pending | Error::NotRun(_) => Self::NotRun,

@@ -89,10 +89,9 @@ impl Driver {
 /// Returns the stage that reports a task's end to its caller.
 pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
     let unwritten = io.unwritten.get().cloned();
-    let is_stopped = task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator);
     let mut own = task.events.iter().filter(|event| event.actor == Actor::Operator);
     let is_signalled = own.clone().any(|event| matches!(event.fact, TaskFact::Signal(_)));
-    let by_operator = match is_stopped || is_signalled {
+    let by_operator = match task.is_stopped_by_operator() || is_signalled {
         true => Intervention::Stopped,
         false if own.any(|event| matches!(event.fact, TaskFact::Input(_))) => Intervention::Typed,
         false => Intervention::Nothing,

@@ -121,7 +121,6 @@ impl RunningBatch<'_> {
             // An item is never promoted; if it were, its output so far would be reported.
             Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task))
             | Err(Error::StartUnknown(task)) => task,
-            Err(Error::NotRun(task)) if self.is_late() => return late_item(&task),
             Err(error) => return not_run(error.into()),
         };
         if task.never_ran() && task.status == TaskStatus::Failed && self.is_late() {
@@ -231,9 +230,10 @@ impl Drop for RunningBatch<'_> {
 
 /// Returns the outcome of an item whose turn in a lane did not come in time.
 fn late_item(task: &TaskView) -> ItemOutcome {
-    task.first_wait().map_or(ItemOutcome::Skipped(SkipReason::BatchDeadline), |wait| {
-        ItemOutcome::Unadmitted(wait.describe(|task, _, cmd| format!("{task} {cmd}")))
-    })
+    match task.first_wait() {
+        Some(wait) => ItemOutcome::Unadmitted(wait.describe_for_agent()),
+        None => ItemOutcome::Skipped(SkipReason::BatchDeadline),
+    }
 }
 
 fn output(cx: &ToolContext<'_>, task: &Arc<TaskView>) -> Option<StoredOutput> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use pilothouse_envelope::{Actor, ErrorKind, ToolError, one_line, with_causes};
+use pilothouse_envelope::{ErrorKind, ToolError, one_line, with_causes};
 
 use crate::{AnswerRefusal, Error, Resource, TaskFact, TaskView};
 
@@ -119,9 +119,8 @@ const DENIED: &str =
 
 /// Reports that a command was stopped before it began.
 fn not_run(task: &TaskView) -> ToolError {
-    let is_operator = task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator);
     let message = format!("Nothing was run: {}.", task.end_in_words());
-    if is_operator {
+    if task.is_stopped_by_operator() {
         ToolError::new(ErrorKind::OperatorDenied, message).with_hint(DENIED)
     } else {
         ToolError::new(ErrorKind::Withdrawn, message).with_hint("it may be sent again").retryable(true)

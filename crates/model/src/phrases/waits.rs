@@ -34,6 +34,11 @@ impl LaneWait {
         };
         format!("lane {lane} {running}/{slots}, {by}")
     }
+
+    /// Describes it for an agent, which knows tasks by their ids.
+    pub fn describe_for_agent(&self) -> String {
+        self.describe(|task, _, cmd| format!("{task} {cmd}"))
+    }
 }
 
 impl TaskView {
