@@ -15,7 +15,7 @@ use super::lines::ConnectionReader;
 use super::operator::{answer, decline};
 use super::protocol::{Act, ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, ClientRole, Error, Hello, OpenConnection, dial};
-use crate::envelope::units::noun;
+use crate::envelope::units::amount;
 use crate::envelope::{Actor, Envelope};
 use crate::journal::Durability;
 use crate::model::{ParentTask, STREAM_CALL, StreamView, Subject};
@@ -305,6 +305,6 @@ fn text(stream: &StreamView) -> String {
         let state = line.state.as_deref().unwrap_or("not answered");
         format!("{:>6}  {state}  {} {} {took}", line.line, line.cmd, line.note)
     });
-    let last = format!("The last {} {}:", stream.lines.len(), noun(stream.lines.len() as u64, "line"));
+    let last = format!("The last {}:", amount(stream.lines.len() as u64, "line"));
     [stream.progress_line(), String::new(), last].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }

@@ -10,7 +10,7 @@ use super::listening::ListeningNote;
 use super::receipt::Receipt;
 use super::task::{self, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::envelope::units::{millis, noun};
+use crate::envelope::units::{amount, millis};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::model::millis_between;
 use crate::model::{TaskStatus, TaskView};
@@ -192,7 +192,7 @@ fn first_line(cmd: &str) -> String {
     let first = one_line(cmd.lines().next().unwrap_or(""), CMD_CHARS);
     match cmd.lines().count().saturating_sub(1) {
         0 => first,
-        more => format!("{first} …(+{more} {})", noun(more as u64, "line")),
+        more => format!("{first} …(+{})", amount(more as u64, "line")),
     }
 }
 

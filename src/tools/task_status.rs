@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::receipt::Receipt;
 use super::task::{self, Notes, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::envelope::units::{noun, size};
+use crate::envelope::units::{amount, size};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::model::{InputTarget, TaskStatus as Status, TaskView, TreeChanges};
 
@@ -170,14 +170,6 @@ struct OutputReport {
     dropped_bytes: u64,
 }
 
-impl OutputReport {
-    /// Returns the line of a receipt.
-    fn line(&self) -> String {
-        let Self { bytes, lines, .. } = *self;
-        format!("Output: {bytes} {} in {lines} {}", noun(bytes, "byte"), noun(lines, "line"))
-    }
-}
-
 /// What is known about a task, except its output.
 #[derive(Debug, Clone)]
 pub struct TaskDetails {
@@ -273,7 +265,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
                 .line(format!("Directory: {}", command.workdir.display()))
                 .line(command.terminal_line())
                 .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))
-                .line(output.line())
+                .line(format!("Output: {} in {}", amount(output.bytes, "byte"), amount(output.lines, "line")))
                 .lines(task::dropped_line(output.dropped_bytes))
                 .lines(report.task.changes.as_ref().and_then(ChangesCount::line))
                 .output("Command", "task/command/cmd", Some(&command.cmd));

@@ -50,12 +50,18 @@ fn until_running(runtime: &Handle, task: &Value) {
     wait_until("it runs", || runtime.task(&id).is_some_and(|task| task.started_at.is_some()));
 }
 
+/// Starts a runtime, and a command that takes the only slot of its lane.
+async fn start_with_busy_lane(dir: &Path, limits: Limits) -> (Handle, PathBuf, Value) {
+    let (runtime, workspace) = start_limited(dir, limits);
+    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
+    until_running(&runtime, &first);
+    (runtime, workspace, first)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_stopped_before_its_turn_was_not_run_whoever_stops_it() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (runtime, workspace) = start_limited(dir.path(), lane(1));
-    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
-    until_running(&runtime, &first);
+    let (runtime, workspace, _) = start_with_busy_lane(dir.path(), lane(1)).await;
     let items = json!({"items": [{"cmd": "echo one"}, {"cmd": "sleep 0"}, {"cmd": "touch ran"}]});
     let command = json!({"cmd": "sleep 0; touch ran", "yield_time_ms": 30_000});
     for (by, kind, is_batch) in [
@@ -94,9 +100,7 @@ async fn a_command_stopped_before_its_turn_was_not_run_whoever_stops_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_second_command_of_a_lane_waits_is_told_so_and_starts_by_itself() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (runtime, workspace) = start_limited(dir.path(), lane(1));
-    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
-    until_running(&runtime, &first);
+    let (runtime, workspace, first) = start_with_busy_lane(dir.path(), lane(1)).await;
     let other = exec(&runtime, &workspace, "echo other", json!({"yield_time_ms": 30_000})).await;
     assert_eq!(other.envelope.result().expect("a result")["exit_status"], 0, "it is in no lane");
 
@@ -132,9 +136,7 @@ async fn the_second_command_of_a_lane_waits_is_told_so_and_starts_by_itself() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_stopped_while_it_waits_in_a_lane_never_runs_and_says_so() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (runtime, workspace) = start_limited(dir.path(), lane(1));
-    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
-    until_running(&runtime, &first);
+    let (runtime, workspace, first) = start_with_busy_lane(dir.path(), lane(1)).await;
     let second = task_of(&exec(&runtime, &workspace, "touch ran; sleep 0", json!({})).await);
     let third = task_of(&exec(&runtime, &workspace, "touch third; sleep 0", json!({})).await);
     let answer = ask(&runtime, &workspace, "TaskStop", json!({"task_id": second})).await;
@@ -181,9 +183,7 @@ async fn a_kept_leftover_process_takes_no_slot_of_a_lane() {
 async fn a_batch_waits_for_its_items_no_longer_than_its_own_time() {
     let dir = tempfile::tempdir().expect("temp dir");
     let limits = Limits { batch_deadline: Duration::from_secs(2), ..lane(1) };
-    let (runtime, workspace) = start_limited(dir.path(), limits);
-    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
-    until_running(&runtime, &first);
+    let (runtime, workspace, first) = start_with_busy_lane(dir.path(), limits).await;
     let items = json!([{"cmd": "echo free"}, {"cmd": "touch ran; sleep 0"}]);
     let answer = ask(&runtime, &workspace, "ExecCommandBatch", json!({"items": items})).await;
     let result = answer.envelope.result().expect("a result");
@@ -193,7 +193,17 @@ async fn a_batch_waits_for_its_items_no_longer_than_its_own_time() {
         (&json!("skipped"), &json!("batch_deadline")),
         "{result}"
     );
+    let waited = format!("it waited: lane build 1/1, behind {} sleep 300", first.as_str().expect("an id"));
+    assert!(
+        answer.receipt.contains(&format!("skipped=batch_deadline (limit 2 s; {waited})")),
+        "{}",
+        answer.receipt
+    );
     assert!(!workspace.join("ran").exists());
+    let slow = json!([{"cmd": "tail -f /dev/null", "yield_time_ms": 30_000}]);
+    let answer = ask(&runtime, &workspace, "ExecCommandBatch", json!({"items": slow})).await;
+    assert!(answer.receipt.contains("ended by the batch's deadline (2 s)"), "{}", answer.receipt);
+    assert!(!answer.receipt.contains("timed out after"), "{}", answer.receipt);
     ask(&runtime, &workspace, "TaskStop", json!({"task_id": first})).await;
     let items = json!([{"cmd": "sleep 0"}, {"cmd": "sleep 0; echo two"}]);
     let answer = ask(&runtime, &workspace, "ExecCommandBatch", json!({"items": items})).await;
@@ -350,9 +360,7 @@ fn a_command_of_an_agents_own_shell_waits_and_its_output_is_what_it_would_be() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiting_command_is_let_pass_and_what_comes_out_of_it_needs_no_slot() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (runtime, workspace) = start_limited(dir.path(), lane(1));
-    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
-    until_running(&runtime, &first);
+    let (runtime, workspace, _) = start_with_busy_lane(dir.path(), lane(1)).await;
     let second = task_of(&exec(&runtime, &workspace, "sleep 301", json!({})).await);
     let third = task_of(&exec(&runtime, &workspace, "sleep 302", json!({})).await);
     let id = |task: &Value| task.as_str().expect("an id").parse().expect("an id");

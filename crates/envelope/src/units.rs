@@ -226,6 +226,11 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// Says how many: `1 line`, `2 lines`.
+pub fn amount(count: u64, one: &str) -> String {
+    format!("{count} {}", noun(count, one))
+}
+
 /// Returns a noun for so many: `line`, `lines`.
 pub fn noun(count: u64, one: &str) -> String {
     if count == 1 { one.to_owned() } else { format!("{one}s") }
@@ -335,5 +340,13 @@ mod tests {
         fn parsing_a_quantity_never_panics(text in "\\PC{0,40}|[0-9smhdin._ ]{0,40}") {
             let _ = (parse(&text, &SIZES), duration(&text));
         }
+    }
+
+    #[test]
+    fn one_of_a_thing_is_named_in_the_singular() {
+        assert_eq!(
+            [0, 1, 2, 1_234].map(|count| amount(count, "line")),
+            ["0 lines", "1 line", "2 lines", "1234 lines"]
+        );
     }
 }

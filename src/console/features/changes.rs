@@ -5,11 +5,10 @@ use crate::console::effect::{Effect, FeatureReply};
 use crate::console::state::{ListChoice, State, actor_name, short_alias};
 use crate::console::text::diff::FileDiffs;
 use crate::console::text::reading::{ReaderText, ReaderView};
-use crate::console::text::{StyledPiece, count, piece, visible};
+use crate::console::text::{StyledPiece, count, grouped_amount, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
-use crate::envelope::units::noun;
 use crate::link::Act;
 use crate::model::{AgentView, ChangedFile, ChangesReport, Subject, TreeChanges};
 
@@ -73,8 +72,7 @@ fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
     let mut facts = Vec::new();
     facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why), Role::Waiting)));
     facts.extend(
-        (*by_git > 0)
-            .then(|| piece(format!("by git: {} {}", count(*by_git), noun(*by_git, "file")), Role::Text)),
+        (*by_git > 0).then(|| piece(format!("by git: {}", grouped_amount(*by_git, "file")), Role::Text)),
     );
     let tasks = [state.together(together), state.shared_with(shared_with)];
     facts.extend(tasks.into_iter().flatten().map(|text| piece(text, Role::Text)));

@@ -6,10 +6,9 @@ use ratatui::layout::Rect;
 use crate::console::state::{
     Pane, Reel, Replay, actor_name, alias, command, cut_bottom, cut_top, fact_words,
 };
-use crate::console::text::{StyledPiece, count, piece, visible};
+use crate::console::text::{StyledPiece, grouped_amount, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, cells, role};
-use crate::envelope::units::noun;
 
 /// Rows of the time line: the events, the actors, the line itself, and a description.
 const LINE_ROWS: u16 = 3;
@@ -111,11 +110,8 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<StyledPiece
         return vec![piece("y you, a agents, c scripts, s Pilothouse: what they did", Role::Faint)];
     };
     let (what, details) = fact_words(&note.fact);
-    let bytes = note
-        .fact
-        .bytes()
-        .map(|bytes| format!("  {} {}", count(bytes), noun(bytes, "byte")))
-        .unwrap_or_default();
+    let bytes =
+        note.fact.bytes().map(|bytes| format!("  {}", grouped_amount(bytes, "byte"))).unwrap_or_default();
     vec![
         piece(format!("{}  ", painter.time(note.at)), Role::Faint),
         piece(format!("{what} by {}", actor_name(&note.actor)), role(&note.fact, Role::Strong)),

@@ -7,10 +7,9 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::rulings::ruling;
 use crate::console::state::{Layout, Term, actor_name, alias, cut_top, fact_words, needs, ports, short};
 use crate::console::text;
-use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrap_lines};
+use crate::console::text::{StyledPiece, column, count, grouped_amount, piece, right, visible, wrap_lines};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
-use crate::envelope::units::noun;
 use crate::model::phrases::exit_word;
 use crate::model::{HoldReason, StopView, TaskEnd, TaskEvent, TaskView, TreeChanges, UnendedProcesses};
 
@@ -206,7 +205,6 @@ fn output(painter: &Painter<'_>, task: &TaskView) -> String {
         0 => String::new(),
         bytes => format!(", {} dropped (log limit)", text::size(bytes)),
     };
-    let [bytes, lines] = [(output.bytes, "byte"), (output.lines, "line")]
-        .map(|(number, one)| format!("{} {}", count(number), noun(number, one)));
+    let (bytes, lines) = (grouped_amount(output.bytes, "byte"), grouped_amount(output.lines, "line"));
     format!("{bytes} in {lines}{last}{dropped}")
 }

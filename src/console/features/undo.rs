@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::console::effect::{Effect, FeatureReply};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
-use crate::console::text::{StyledPiece, count, piece, visible, wrap_lines};
+use crate::console::text::{StyledPiece, grouped_amount, piece, visible, wrap_lines};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, has_been_read, places, scroll_by, scrolled_rows};
 use crate::model::{TaskView, UndoReport, UndoRequest};
@@ -64,10 +64,7 @@ fn name(state: &State, request: &UndoRequest, report: &UndoReport) -> String {
 }
 
 fn files(report: &UndoReport) -> String {
-    match report.steps.len() {
-        1 => "1 file".to_owned(),
-        many => format!("{} files", count(many as u64)),
-    }
+    grouped_amount(report.steps.len() as u64, "file")
 }
 
 impl UndoCard {

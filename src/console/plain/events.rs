@@ -11,7 +11,7 @@ use crate::console::plain::tasks::{after, command};
 use crate::console::state::waiting::left_by;
 use crate::console::state::{alias, call_name, questions, words};
 use crate::console::text::{self, visible};
-use crate::envelope::units::noun;
+use crate::envelope::units::amount;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     GateView, HeldCall, ProgramEvent, ProgramView, Snapshot, StepState, TaskEvent, TaskFact, TaskView,
@@ -136,16 +136,14 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Plain
     }
 }
 
-fn typing_clause(name: &str, bytes: u64) -> String {
-    format!("typed into {name}, {bytes} {}", noun(bytes, "byte"))
-}
-
 fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<PlainLine>) {
     let note = event.fact.note();
     let note = if note.is_empty() { String::new() } else { format!(": {note}") };
     let mut says = |by: &Actor, text: String| lines.push(PlainLine::by(by, text));
     match &event.fact {
-        TaskFact::Input(bytes) => says(&event.actor, typing_clause(name, *bytes)),
+        TaskFact::Input(bytes) => {
+            says(&event.actor, format!("typed into {name}, {}", amount(*bytes, "byte")))
+        }
         TaskFact::Refused(reason) => {
             says(&event.actor, format!("could not type into {name}: it {}", reason.clause()));
         }

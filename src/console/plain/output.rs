@@ -1,7 +1,7 @@
 //! The output of a task and the look of its screen, as lines.
 
 use crate::envelope::TaskId;
-use crate::envelope::units::noun;
+use crate::envelope::units::amount;
 
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::session::{PlainEffect, PlainSession};
@@ -66,7 +66,7 @@ impl PlainSession {
         let left_out = reading.left_out > 0 || skipped > 0;
         let note = left_out.then(|| {
             let bytes = (reading.left_out > 0).then(|| text::size(reading.left_out));
-            let lines = (skipped > 0).then(|| format!("{skipped} {}", noun(skipped as u64, "line")));
+            let lines = (skipped > 0).then(|| amount(skipped as u64, "line"));
             let left_out: Vec<String> = bytes.into_iter().chain(lines).collect();
             let log = view.folder.display();
             PlainEffect::Say(PlainLine::reply(format!(

@@ -4,7 +4,6 @@ use crate::console::plain::line::actor_name;
 use crate::console::state::ports::ports;
 use crate::console::state::{alias, words};
 use crate::console::text::{self, visible};
-use crate::envelope::units::noun;
 use jiff::Timestamp;
 
 use crate::model::{TaskView, UnendedProcesses};
@@ -44,7 +43,7 @@ pub fn after(task: &TaskView) -> String {
     }
     said += &match task.output.lines {
         0 if task.output.bytes == 0 => ", no output".to_owned(),
-        lines => format!(", {} {} of output", text::count(lines), noun(lines, "line")),
+        lines => format!(", {} of output", text::grouped_amount(lines, "line")),
     };
     let Some(ended) = &task.ended else { return said };
     if !ended.leftovers.is_empty() {

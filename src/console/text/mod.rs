@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::envelope::units::noun;
 pub use crate::envelope::units::{millis, size};
 use crate::model::millis_between;
 pub use document::{StyledPiece, WrappedText, piece, wrap_lines};
@@ -107,6 +108,11 @@ pub fn count(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// Says how many, with separators: `1 file`, `1,234 files`.
+pub fn grouped_amount(number: u64, one: &str) -> String {
+    format!("{} {}", count(number), noun(number, one))
 }
 
 /// Estimates the number of tokens in this many characters: a quarter, rounded up.

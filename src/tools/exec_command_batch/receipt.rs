@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
-use crate::envelope::units::{exact, noun};
+use crate::envelope::units::{amount, exact};
 use crate::envelope::{SafeText, mask};
 use crate::model::UnendedProcesses;
 use crate::tools::budget::Room;
@@ -198,7 +198,7 @@ fn echo(cmd: &str) -> String {
     match (more, first.chars().count() > CMD_CHARS) {
         (0, false) => shown,
         (0, true) => format!("{shown} …"),
-        (more, _) => format!("{shown} …(+{more} {})", noun(more as u64, "line")),
+        (more, _) => format!("{shown} …(+{})", amount(more as u64, "line")),
     }
 }
 

@@ -9,7 +9,7 @@ use super::page::{FilledPage, OutputPage};
 use super::{LineRequest, Streams};
 use crate::clock::Clock;
 use crate::envelope::preview::Preview;
-use crate::envelope::units::noun;
+use crate::envelope::units::amount;
 use crate::envelope::{TaskId, ToolError};
 use crate::model::phrases::unusable;
 use crate::runtime::{StoredOutput, StreamPiece};
@@ -128,14 +128,14 @@ impl StreamLines {
         let said = match (self.matches, self.first_line, self.last_line) {
             (Some(matches), ..) => {
                 let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
-                format!("{matches} matching {}{all} in {id}{stream}", noun(matches, "line"))
+                format!("{}{all} in {id}{stream}", amount(matches, "matching line"))
             }
             (None, Some(first), Some(last)) => {
                 let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
                 format!("Lines {first}-{last}{all} of {id}{stream}")
             }
             _ => {
-                let all = all.map(|all| format!(": it has {all} {}", noun(all, "line"))).unwrap_or_default();
+                let all = all.map(|all| format!(": it has {}", amount(all, "line"))).unwrap_or_default();
                 format!("None of these lines is in {id}{stream}{all}")
             }
         };

@@ -13,6 +13,7 @@ use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
+use crate::envelope::units::amount;
 use crate::model::{Snapshot, TaskView};
 
 /// A departure of an agent: its label, and how many times it had connected or disconnected by then.
@@ -111,8 +112,8 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
     let at = dialog.row(&tasks);
     let area = over_screen(painter.size(), MOST_COLUMNS, tasks.len() + first_row(&tasks) + 2, 1);
     let agent = visible::one_line(&dialog.departure.0).into_owned();
-    let noun = if tasks.len() == 1 { "1 task".to_owned() } else { format!("{} tasks", tasks.len()) };
-    let inside = painter.draw_box(area, &format!("{agent} has gone, {noun} still running"));
+    let running = amount(tasks.len() as u64, "task");
+    let inside = painter.draw_box(area, &format!("{agent} has gone, {running} still running"));
     let (list, foot) = cut_bottom(inside, 2);
     let names = state.alias_columns(5);
     let top = (at.unwrap_or(0) + 1).saturating_sub(usize::from(list.height));
@@ -122,7 +123,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
         let is_chosen = Some(number) == at;
         let mark = piece(format!("{} ", painter.marker(is_chosen)), Role::Accent);
         let row = match task {
-            None => vec![mark, piece(format!("all {noun}"), Role::Strong)],
+            None => vec![mark, piece(format!("all {running}"), Role::Strong)],
             Some(task) => vec![
                 mark,
                 piece(column(&alias(task), names, dots), Role::Title),

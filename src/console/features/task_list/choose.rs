@@ -10,6 +10,7 @@ use crate::console::state::{Filter, Filters, ListChoice, ListColumn, State};
 use crate::console::text::visible;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
+use crate::envelope::units::amount;
 use crate::model::TaskView;
 
 /// Maximum number of agents listed, counting their connections.
@@ -54,16 +55,8 @@ impl Grouping {
 /// Returns the list of filters, each with its letter and the number of matching tasks; then the agents of
 /// the listed tasks.
 pub(in crate::console) fn list_of_filters(state: &State) -> Chooser {
-    let counted = |holds: &dyn Fn(&TaskView) -> bool| match state
-        .view
-        .snapshot
-        .tasks
-        .iter()
-        .filter(|task| holds(task))
-        .count()
-    {
-        1 => "1 task".to_owned(),
-        count => format!("{count} tasks"),
+    let counted = |holds: &dyn Fn(&TaskView) -> bool| {
+        amount(state.view.snapshot.tasks.iter().filter(|task| holds(task)).count() as u64, "task")
     };
     let mut items: Vec<ListItem> = Vec::new();
     for filter in Filter::VARIANTS {
