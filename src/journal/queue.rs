@@ -41,6 +41,8 @@ pub(super) struct QueueState {
     filled: Condvar,
     /// Rows dropped for lack of room.
     lost: AtomicU64,
+    /// Bytes of all rows that were queued.
+    queued: AtomicU64,
     /// When the writer began its current work, in milliseconds of the journal's clock plus one; 0 while it is idle.
     busy: AtomicU64,
 }
@@ -95,6 +97,7 @@ impl RowQueue {
         if pending.is_closed {
             return Err(JournalError::Closed);
         }
+        self.state.queued.fetch_add(row.entry.body.len() as u64, Ordering::Relaxed);
         pending.rows.push_back(row);
         let is_awaited = std::mem::take(&mut pending.is_awaited);
         drop(pending);
@@ -109,6 +112,11 @@ impl RowQueue {
         self.room.close();
         self.state.pending().is_closed = true;
         self.state.filled.notify_one();
+    }
+
+    /// Returns the number of bytes of all rows so far.
+    pub(super) fn queued_bytes(&self) -> u64 {
+        self.state.queued.load(Ordering::Relaxed)
     }
 
     /// Returns for how long the writer has been stalled, if it is.

@@ -94,6 +94,11 @@ impl Journal {
         self.health.borrow().clone()
     }
 
+    /// Returns the size of the rows that this process has appended so far, in bytes.
+    pub fn appended_bytes(&self) -> u64 {
+        self.queue.queued_bytes()
+    }
+
     /// Returns for how long the disk has not responded to the writer, once that is long enough to report.
     pub fn stall_time(&self) -> Option<Duration> {
         self.queue.stall_time(self.clock.now().mono)

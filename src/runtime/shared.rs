@@ -149,11 +149,12 @@ impl RuntimeShared {
         self.ios().get(id).cloned()
     }
 
-    /// Returns how much of each limit is used. The size of the recordings is measured once an hour; output since then
-    /// is added.
+    /// Returns how much of each limit is used. The size of the recordings is measured once an hour; output and rows since
+    /// then are added.
     pub(super) fn gauges(&self, tasks: &[Arc<TaskView>], printed: u64) -> Vec<Gauge> {
         let [then, by_then] = [&self.disk[0], &self.disk[1]].map(|bytes| bytes.load(Ordering::Relaxed));
-        let disk_used = then.saturating_add(printed.saturating_sub(by_then));
+        let written = printed.saturating_add(self.journal.appended_bytes());
+        let disk_used = then.saturating_add(written.saturating_sub(by_then));
         self.caps.measure(tasks, disk_used, self.clock.now().wall)
     }
 
@@ -257,13 +258,14 @@ impl RuntimeShared {
         }
         let is_start = !self.recovered.send_replace(true);
         let printed = self.session().counters.metrics.output_bytes_in;
+        let written = printed.saturating_add(self.journal.appended_bytes());
         let (kept, old) =
             past::retain(&self.recording, &self.limits.record, &self.journal, is_start.then_some(now));
         if let Some(old) = old {
             notice(format!("the recording {old} was removed for its age (record.keep_for)"));
         }
         self.disk[0].store(kept, Ordering::Relaxed);
-        self.disk[1].store(printed, Ordering::Relaxed);
+        self.disk[1].store(written, Ordering::Relaxed);
     }
 
     /// Returns a task that an earlier request found in a recording.

@@ -18,7 +18,9 @@ pub enum CallEnd {
     Refused(ErrorKind),
     /// The only one ended with this exit code.
     Exit(i32),
-    /// Of a batch, so many were completed.
+    /// What was to be typed was refused.
+    InputRefused,
+    /// Of a batch, so many were completed; of a stream, so many lines succeeded.
     Items {
         /// How many.
         completed: u64,
@@ -41,7 +43,13 @@ impl CallEnd {
             Some(kind) => return Some(Self::Refused(kind)),
             None => {}
         }
+        if envelope.pointer("/result/accepted_input") == Some(&Value::Bool(false)) {
+            return Some(Self::InputRefused);
+        }
         let number = |key: &str| envelope.get("result")?.get(key)?.as_u64();
+        if let (Some(failed), Some(all)) = (number("failed"), number("done")) {
+            return Some(Self::Items { completed: all.saturating_sub(failed), all });
+        }
         if let (Some(completed), Some(all)) = (number("completed_count"), number("item_count")) {
             return Some(Self::Items { completed, all });
         }

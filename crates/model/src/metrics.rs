@@ -244,9 +244,10 @@ pub static COUNTERS: [Counter; 24] = [
     derived_counter("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
     derived_counter("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands)))
         .on(Tasks, "commands run"),
-    derived_counter("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched))),
+    derived_counter("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched)))
+        .on(Tasks, "in batches"),
     counter!(exec_command_items, "Commands of agents, one at a time.", Total),
-    counter!(batched_exec_command_items, "Commands of agents in batches.", Total).on(Tasks, "in batches"),
+    counter!(batched_exec_command_items, "Commands of agents in batches.", Total),
     derived_counter(
         "shell_commands",
         "Commands of agents.",

@@ -194,7 +194,11 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
                 (CallState::Running, task.status.as_str().to_owned())
             }
         },
-        _ => (CallState::Done, String::new()),
+        _ => match &call.end {
+            Some(CallEnd::InputRefused) => (CallState::Failed, "refused".to_owned()),
+            end @ Some(CallEnd::Items { .. }) => of_batch(end.as_ref(), false),
+            _ => (CallState::Done, String::new()),
+        },
     }
 }
 
@@ -208,7 +212,7 @@ fn refusal_outcome(end: Option<&CallEnd>) -> (CallState, String) {
     }
 }
 
-/// Returns the outcome of a batch.
+/// Returns the outcome of a batch or a stream.
 fn of_batch(end: Option<&CallEnd>, has_failed: bool) -> (CallState, String) {
     let Some(CallEnd::Items { completed, all }) = end else { return (CallState::Failed, String::new()) };
     let state = if has_failed || *completed < *all { CallState::Failed } else { CallState::Done };
