@@ -197,7 +197,8 @@ pub struct EnvSettings {
     /// Variables that commands do not inherit; `*` matches any characters: `*_TOKEN`.
     pub drop: Vec<String>,
     /// Variables that commands inherit although they give access to the terminal multiplexer around the runtime, which
-    /// types for any caller: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`. `*` matches any characters.
+    /// types for any caller: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`; and those with a terminal although
+    /// they describe another: `TERM_PROGRAM`, `COLUMNS`, `TERMINFO` and the like. `*` matches any characters.
     pub keep: Vec<String>,
     /// Variables to set for commands, regardless of inheritance.
     pub set: BTreeMap<String, String>,
@@ -358,8 +359,13 @@ impl EnvSettings {
     /// Returns whether the variable with this name is not inherited.
     pub fn drops(&self, name: &str) -> bool {
         let fits = |pattern: &str| matches(pattern, name);
-        let is_kept = || self.keep.iter().any(|pattern| fits(pattern));
-        self.drop.iter().any(|pattern| fits(pattern)) || MULTIPLEXERS.into_iter().any(fits) && !is_kept()
+        let is_of_multiplexer = || MULTIPLEXERS.into_iter().any(fits) && !self.keeps(name);
+        self.drop.iter().any(|pattern| fits(pattern)) || is_of_multiplexer()
+    }
+
+    /// Returns whether the variable with this name is inherited although it is of the terminal around the runtime.
+    pub fn keeps(&self, name: &str) -> bool {
+        self.keep.iter().any(|pattern| matches(pattern, name))
     }
 
     /// Returns the environment that commands inherit.

@@ -222,7 +222,7 @@ pub fn link_failure(error: &Error) -> Failure {
     let failure = match error {
         Error::Gone | Error::Talk(_) => {
             Failure::running(Code::Unavailable, "The runtime of this workspace went away during the call.")
-                .fix("try again: another runtime takes over")
+                .again(": another runtime takes over")
                 .detail(failure.text())
         }
         Error::NoRoom { path } => {
@@ -230,11 +230,11 @@ pub fn link_failure(error: &Error) -> Failure {
             Failure::new(Code::LowDiskSpace, text).fix("free up some space")
         }
         Error::TooManyConnections { .. } => {
-            Failure::new(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")
+            Failure::new(Code::TooManyConnections, format!("{error}.")).again(" in a moment")
         }
         Error::Handshake { .. } | Error::Silent { .. } => {
             Failure::new(Code::Unavailable, "Another runtime of this workspace is starting or ending.")
-                .fix("try again in a moment")
+                .again(" in a moment")
                 .detail(failure.text())
         }
         Error::Carried { .. } => Failure::new(Code::Unavailable, format!("{error}.")),
@@ -243,5 +243,5 @@ pub fn link_failure(error: &Error) -> Failure {
         Error::Unreachable { .. } | Error::Failed { .. } => Failure::new(Code::Unavailable, failure.text()),
         _ => failure,
     };
-    failure.retryable(error.may_pass())
+    if error.may_pass() { failure.retryable(true) } else { failure }
 }

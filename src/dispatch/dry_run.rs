@@ -127,7 +127,10 @@ fn command(cx: &CommandContext, env: &EnvSettings, planned: &PlannedCommand) -> 
     let variables = env.apply(variables.collect()).into_iter();
     let shell = environment::choose_shell(planned.shell.as_deref(), cx.host.variable("SHELL").as_deref());
     let terminals = if planned.tty { Terminals::Own } else { Terminals::None };
-    let variables = environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set);
+    let variables =
+        environment::for_task(variables, terminals, &TaskId::from_random([0; 8]), &env.set, |name| {
+            env.keeps(name)
+        });
     let workdir = enter(cx, planned.workdir.as_deref())?;
     let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str());
     find_shell(&shell, path, &workdir).map_err(|error| model::Error::Spawn {

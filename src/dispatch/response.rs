@@ -97,6 +97,12 @@ impl Failure {
         self
     }
 
+    /// Says that the same request may succeed now or `later`, although nobody changes anything.
+    #[must_use]
+    pub fn again(self, later: &str) -> Self {
+        self.fix(format!("try again{later}")).retryable(true)
+    }
+
     /// Marks that something may have been done, so that the same request is not simply sent again.
     #[must_use]
     pub fn partial(mut self) -> Self {
@@ -177,6 +183,7 @@ fn is_refusal(kind: ErrorKind) -> bool {
     !matches!(
         kind,
         ErrorKind::CommandSpawnFailed
+            | ErrorKind::ExecutionFailed
             | ErrorKind::StartUnknown
             | ErrorKind::OutputLimitExceeded
             | ErrorKind::InternalError

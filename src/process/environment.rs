@@ -38,7 +38,21 @@ const UNATTENDED: [(&str, &str); 4] = [
 const GPG_TTY: &str = "GPG_TTY";
 /// Those of these variables that keep a program from asking on a terminal beside its streams.
 const KEEP_FROM_ASKING: [&str; 2] = ["GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND"];
-const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
+const ON_TERMINAL: [(&str, &str); 2] = [("TERM", "xterm-256color"), ("TERM_PROGRAM", "pilothouse")];
+/// Variables that describe the terminal of the caller, and beginnings of such; a command with a terminal has another.
+const OF_TERMINAL: [&str; 9] = [
+    "COLUMNS",
+    "LINES",
+    "TERM_PROGRAM_VERSION",
+    "TERM_SESSION_ID",
+    "TERMINFO",
+    "VTE_VERSION",
+    "WINDOWID",
+    "LC_TERMINAL",
+    "LC_TERMINAL_VERSION",
+];
+const OF_TERMINAL_PROGRAM: [&[u8]; 7] =
+    [b"KITTY_", b"WT_", b"ALACRITTY_", b"GHOSTTY_", b"ITERM_", b"KONSOLE_", b"XTERM_"];
 
 /// The terminal that a command has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,6 +190,7 @@ pub fn for_task(
     terminals: Terminals,
     task_id: &TaskId,
     settings: &BTreeMap<String, String>,
+    keeps: impl Fn(&str) -> bool,
 ) -> Vec<(OsString, OsString)> {
     let fixed: Vec<(&str, &str)> = match terminals {
         Terminals::Own => ON_TERMINAL.to_vec(),
@@ -192,8 +207,10 @@ pub fn for_task(
         usual.chain(own.iter().copied()).chain([(TASK_ID, task_id.as_str())]).collect();
     let is_kept = |name: &OsStr| {
         let is_set = set.iter().any(|(own, _)| name == *own);
+        let is_of_other =
+            terminals == Terminals::Own && is_of_terminal(name) && !name.to_str().is_some_and(&keeps);
         // Those of the editor belong to the task that the caller runs in.
-        is_inherited(name) && !is_set && name != editor::SCRIPT && name != editor::PROFILE
+        is_inherited(name) && !is_set && !is_of_other && name != editor::SCRIPT && name != editor::PROFILE
     };
     let kept = base.filter(|(name, _)| is_kept(name));
     let mut env: Vec<_> = kept.chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect();
@@ -243,6 +260,12 @@ pub fn for_native(
 fn is_inherited(name: &OsStr) -> bool {
     let is_hook = HOOKS.iter().any(|hook| name == *hook) || is_for_loader(name);
     !is_hook && name != TASK_KIND
+}
+
+/// Tells whether a variable describes the terminal that its holder runs in.
+fn is_of_terminal(name: &OsStr) -> bool {
+    OF_TERMINAL.iter().any(|own| name == *own)
+        || OF_TERMINAL_PROGRAM.iter().any(|start| name.as_bytes().starts_with(start))
 }
 
 /// Tells whether a variable is read by the dynamic loader.
@@ -315,7 +338,7 @@ mod tests {
         let base = base.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let text = |os: OsString| os.into_string().expect("UTF-8");
         let terminals = if tty { Terminals::Own } else { Terminals::None };
-        for_task(base, terminals, &task(), &BTreeMap::new())
+        for_task(base, terminals, &task(), &BTreeMap::new(), |name| name == "KITTY_WINDOW_ID")
             .into_iter()
             .map(|(name, value)| (text(name), text(value)))
             .collect()
@@ -326,6 +349,32 @@ mod tests {
         let first = found.next().map(|(_, value)| value.as_str());
         assert!(found.next().is_none(), "{name} stands twice");
         first
+    }
+
+    #[test]
+    fn a_command_with_a_terminal_is_not_told_of_another_one() {
+        let base = [
+            ("COLUMNS", "50"),
+            ("LINES", "9"),
+            ("TERM", "foot"),
+            ("TERM_PROGRAM", "vscode"),
+            ("KITTY_PID", "7"),
+            ("KITTY_WINDOW_ID", "1"),
+            ("WT_SESSION", "x"),
+            ("TERMINFO", "/x"),
+            ("COLORTERM", "truecolor"),
+        ];
+        let with = environment(&base, true);
+        for gone in ["COLUMNS", "LINES", "KITTY_PID", "WT_SESSION", "TERMINFO"] {
+            assert_eq!(
+                (value(&with, gone), value(&environment(&base, false), gone).is_some()),
+                (None, true),
+                "{gone}"
+            );
+        }
+        assert_eq!(value(&with, "TERM_PROGRAM"), Some("pilothouse"));
+        assert_eq!(value(&with, "KITTY_WINDOW_ID"), Some("1"), "the settings keep it");
+        assert_eq!(value(&with, "COLORTERM"), Some("truecolor"));
     }
 
     #[test]
@@ -382,7 +431,7 @@ mod tests {
         assert_ne!(value(&inherited, editor::SCRIPT), Some("outer"));
         assert_eq!(value(&inherited, editor::PROFILE), None);
         let settings = BTreeMap::from([("GIT_EDITOR".to_owned(), "ed".to_owned())]);
-        let made = for_task(std::iter::empty(), Terminals::None, &task(), &settings);
+        let made = for_task(std::iter::empty(), Terminals::None, &task(), &settings, |_| false);
         assert!(made.contains(&("GIT_EDITOR".into(), "ed".into())));
         assert!(!made.iter().any(|(name, _)| name == editor::SCRIPT));
     }
@@ -426,7 +475,7 @@ mod tests {
         let own = [("PAGER", "more"), ("LD_LIBRARY_PATH", "/opt/lib"), (TASK_ID, "mine")];
         let own = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let text = |os: OsString| os.into_string().expect("UTF-8");
-        let made = for_task(base, Terminals::None, &task(), &own);
+        let made = for_task(base, Terminals::None, &task(), &own, |_| false);
         let made: Vec<_> = made.into_iter().map(|(name, value)| (text(name), text(value))).collect();
         assert_eq!(value(&made, "PAGER"), Some("more"));
         assert_eq!(value(&made, "LD_LIBRARY_PATH"), Some("/opt/lib"));

@@ -48,6 +48,7 @@ mod pty;
 mod pty_program;
 mod running;
 pub mod script;
+pub mod shell_kind;
 mod shell_links;
 mod signal_queue;
 mod size;

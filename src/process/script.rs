@@ -1,18 +1,27 @@
-//! What a shell is given around a command.
+//! What a shell is given around a command, so that nothing of it shows.
 //!
-//! The command of a program's `exec` is a script: a shell without profiles sources it from a file in memory and reports
-//! the directory it ended in. The text may be of any length, and a `cd` in it affects the next command. The command of a
-//! login shell is preceded by one that restores the caller's `PATH`.
+//! The command of a program's `exec` reports the directory it ended in: a `cd` in it affects the next command. The command
+//! of a login shell is preceded by one that takes back what the profile did to the directory, the streams, `PATH`, the mask,
+//! the shell's options and its traps, and that marks that the command begins.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::editor::PROFILE;
+use super::shell_kind::ShellKind;
 use crate::files::{self, Links};
 
 /// The descriptor of a text that a command finds as a file: dash supports only those of one digit.
 pub(super) const TEXT_DESCRIPTOR: i32 = 9;
+/// The descriptors with copies of a login shell's streams, which its profile may redirect.
+pub(super) const STREAM_COPIES: [i32; 3] = [6, 7, 8];
+/// The longest command that is passed as an argument, in bytes; the kernel allows some more.
+const LONGEST: usize = 120 << 10;
+/// The variable with the file that bash reads before its command.
+const BASH_ENV: &str = "BASH_ENV";
+/// The file that is there once the command of a login shell has begun.
+const MARK: &str = "begun";
 /// The file with the directory the command ended in.
 const REPORT: &str = "cwd";
 /// The longest report that is read; no path is longer.
@@ -24,11 +33,129 @@ pub fn text_path() -> String {
     format!("/proc/self/fd/{TEXT_DESCRIPTOR}")
 }
 
-/// Returns the command for the shell to run in a task's folder, and the text of a program's command as it finds it.
+/// A command with what is put around it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct WrappedCommand {
+    /// The command for the shell.
+    pub cmd: String,
+    /// The text that the shell finds as a file.
+    pub text: Option<String>,
+}
+
+impl WrappedCommand {
+    /// Puts `before` before a command. bash finds it in a file of its own, where it shows in no message about the command;
+    /// otherwise it is on the first line, so that the numbers of lines in messages remain correct.
+    fn preceded(kind: ShellKind, before: &str, cmd: String) -> Self {
+        match kind {
+            ShellKind::Bash => Self { cmd, text: Some(format!("unset {BASH_ENV}; {before}")) },
+            _ => Self { cmd: format!("{before}{cmd}"), text: None },
+        }
+    }
+
+    /// Returns the variable by which bash finds what precedes its command.
+    #[must_use]
+    pub fn variable(&self, kind: ShellKind) -> Option<(OsString, OsString)> {
+        let is_read_first = kind == ShellKind::Bash && self.text.is_some() && !self.is_sourced();
+        is_read_first.then(|| (BASH_ENV.into(), text_path().into()))
+    }
+
+    /// Tells whether the text is the command itself.
+    fn is_sourced(&self) -> bool {
+        self.cmd.contains(&format!("\n. {}", text_path()))
+    }
+}
+
+/// Wraps a program's command in a task's folder.
 #[must_use]
-pub fn sourcing(folder: &Path, cmd: &str) -> (String, String) {
+pub fn step_command(folder: &Path, kind: ShellKind, cmd: &str) -> WrappedCommand {
     // Without a final line feed, a here-document on the last line would not be closed.
-    (wrapper(&folder.join(REPORT)), format!("{cmd}\n"))
+    let text = format!("{cmd}\n");
+    let report = report(&folder.join(REPORT));
+    let trap = format!("trap {} EXIT", quote(report.as_bytes()));
+    let after = format!(
+        "\n{{ __pilothouse_status=$?; {report}; (exit $((__pilothouse_status > 256 ? __pilothouse_status - 128 : __pilothouse_status))); }} 2>/dev/null"
+    );
+    match kind {
+        _ if !kind.is_posix() => WrappedCommand { cmd: text, text: None },
+        // Too long for an argument: read from a file, with a report for a command that sets a trap of its own.
+        _ if text.len() >= LONGEST => {
+            let before = if kind == ShellKind::Posix { String::new() } else { trap };
+            WrappedCommand { cmd: format!("{before}\n. {}{after}", text_path()), text: Some(text) }
+        }
+        // A trap of its own takes the place of ours.
+        ShellKind::Bash | ShellKind::Trapping => {
+            let after = if cmd.contains("trap") { &after } else { "" };
+            WrappedCommand::preceded(kind, &format!("{trap}; "), format!("{text}{after}"))
+        }
+        // A trace would show what follows.
+        _ if cmd.contains("set -") => WrappedCommand { cmd: text, text: None },
+        _ => WrappedCommand { cmd: format!("{text}{after}"), text: None },
+    }
+}
+
+/// A place to return to after a login profile.
+#[derive(Debug)]
+pub struct LoginPlace<'a> {
+    /// The task's folder, for the mark.
+    pub folder: &'a Path,
+    pub workdir: &'a Path,
+    /// The caller's `PATH`: its folders come first again.
+    pub path: Option<&'a OsStr>,
+    /// The caller's mask.
+    pub umask: Option<u32>,
+}
+
+/// Wraps the command of a login shell. The copies of its streams that [`STREAM_COPIES`] names are open when it starts.
+/// Limits stay as the profile set them: the kernel does not let them be raised again.
+#[must_use]
+pub fn login_command(kind: ShellKind, cmd: String, place: &LoginPlace<'_>) -> WrappedCommand {
+    let LoginPlace { folder, workdir, path, umask } = place;
+    let mark = folder.join(MARK);
+    let quote = |word: &OsStr| match kind {
+        ShellKind::Fish => format!("'{}'", word.to_string_lossy().replace('\\', r"\\").replace('\'', r"\'")),
+        ShellKind::Rc => format!("'{}'", word.to_string_lossy().replace('\'', "''")),
+        _ => quote(word.as_bytes()),
+    };
+    let (mark, workdir) = (quote(mark.as_os_str()), quote(workdir.as_os_str()));
+    let path = path.filter(|path| !path.is_empty() && path.to_str().is_some());
+    let mask = umask.map(|mask| format!("umask {mask:04o}; ")).unwrap_or_default();
+    let before = match kind {
+        ShellKind::Fish => {
+            let path = path.map(|path| format!("set -gx PATH {} $PATH; ", quote(path))).unwrap_or_default();
+            format!("{path}{mask}cd {workdir}; or exit 126; true >{mark}; ")
+        }
+        ShellKind::Rc => {
+            let folders: Vec<String> = path
+                .into_iter()
+                .flat_map(std::env::split_paths)
+                .map(|folder| quote(folder.as_os_str()))
+                .collect();
+            let path = path.map(|_| format!("path=({} $path); ", folders.join(" "))).unwrap_or_default();
+            format!("{path}{mask}cd {workdir} || exit 126; echo -n >{mark}; ")
+        }
+        _ => {
+            // Only these know them; others end for a trap that they do not know.
+            let more = if kind == ShellKind::Bash { " ERR DEBUG" } else { "" };
+            let [stdin, stdout, stderr] = STREAM_COPIES;
+            let streams =
+                format!("exec 0<&{stdin} 1>&{stdout} 2>&{stderr} {stdin}<&- {stdout}>&- {stderr}>&-; ");
+            let path =
+                path.map(|path| format!("PATH={}\"${{PATH:+:$PATH}}\"; ", quote(path))).unwrap_or_default();
+            let editors = format!("export {PROFILE}=\"${{VISUAL-}}|${{EDITOR-}}\"; ");
+            // A bash that the profile starts finds the same file.
+            let only = if kind == ShellKind::Bash { "shopt -q login_shell || return 0; " } else { "" };
+            format!(
+                "{only}{{ set +euxv; }} 2>/dev/null; trap - EXIT HUP INT QUIT TERM{more}; {streams}{path}{editors}{mask}\
+                 cd {workdir} || exit 126; {{ : >|{mark}; }} 2>/dev/null; "
+            )
+        }
+    };
+    WrappedCommand::preceded(kind, &before, cmd)
+}
+
+/// Tells whether the command of a login shell began: its profile may have ended the shell before.
+pub fn has_begun(folder: &Path) -> bool {
+    folder.join(MARK).exists()
 }
 
 /// Returns what a shell printed about a program's command as it prints it about one of its own: with its name instead of
@@ -52,38 +179,13 @@ pub fn final_directory(folder: &Path) -> Option<PathBuf> {
     let report = files::read(&folder.join(REPORT), Links::NoneIn(3), REPORT_BYTES).ok()?;
     // An incomplete report has no final line feed.
     let path = report.strip_suffix(b"\n")?;
-    let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
+    let path = PathBuf::from(OsString::from_vec(path.to_vec()));
     (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
-/// Returns the command for a login shell, with the folders of the caller's `PATH` put first again, whatever the
-/// profile did to them, and with note of the editors that the profile chose (`editor`). The prefix is on the
-/// first line, so that line numbers reported by the shell remain correct.
-/// For a shell with another syntax, or a `PATH` that is not text, the profile's `PATH` is left unchanged.
-pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> String {
-    match path.and_then(OsStr::to_str).filter(|path| is_posix(shell) && !path.is_empty()) {
-        Some(path) => format!(
-            "PATH={}\"${{PATH:+:$PATH}}\"; export {PROFILE}=\"${{VISUAL-}}|${{EDITOR-}}\"; {cmd}",
-            quote(path.as_bytes())
-        ),
-        None => cmd,
-    }
-}
-
-/// Tells by its file name whether a shell has POSIX syntax and options.
-pub(super) fn is_posix(shell: &Path) -> bool {
-    let name = shell.file_name().and_then(OsStr::to_str);
-    matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"))
-}
-
-/// Sources the command and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or by
-/// `set -e`, and right after it, for one that sets its own trap. Uses `>|` because the command may have set
-/// `noclobber`. The exit status is the command's.
-fn wrapper(report: &Path) -> String {
-    let report = format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quote(report.as_os_str().as_bytes()));
-    let on_exit = quote(report.as_bytes());
-    let text = text_path();
-    format!("trap {on_exit} EXIT\n. {text}\n__pilothouse_status=$?\n{report}\nexit $__pilothouse_status")
+/// Returns the command that reports the directory. Uses `>|` because the command may have set `noclobber`.
+fn report(file: &Path) -> String {
+    format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quote(file.as_os_str().as_bytes()))
 }
 
 /// Quotes a word for the shell. A folder whose name is not UTF-8 cannot be written into a command; the replacement
@@ -97,39 +199,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wrapper_reports_before_and_after_and_keeps_the_status() {
-        let text = wrapper(Path::new("/t/cwd"));
-        assert_eq!(
-            text,
-            "trap '{ command pwd -P; } >|'\\''/t/cwd'\\'' 2>/dev/null || :' EXIT\n\
-             . /proc/self/fd/9\n\
-             __pilothouse_status=$?\n\
-             { command pwd -P; } >|'/t/cwd' 2>/dev/null || :\n\
-             exit $__pilothouse_status"
-        );
-    }
-
-    #[test]
     fn a_message_of_the_shell_about_a_command_begins_with_the_name_of_the_shell() {
         let file = "/proc/self/fd/9:";
         let printed = format!("{file} line 1: x: not found\nsee {file} y\n{file} line 2: z");
         let named = with_shells_name(printed, Path::new("/usr/bin/bash"));
         assert_eq!(named, format!("bash: line 1: x: not found\nsee {file} y\nbash: line 2: z"));
-    }
-
-    #[test]
-    fn a_login_shell_gets_its_callers_path_back_where_it_can() {
-        let text = |shell: &str, path: &[u8]| {
-            with_callers_path("make".into(), Path::new(shell), Some(OsStr::from_bytes(path)))
-        };
-        assert_eq!(
-            text("/bin/zsh", b"/a b:/it's"),
-            r#"PATH='/a b:/it'\''s'"${PATH:+:$PATH}"; export PILOTHOUSE_PROFILE="${VISUAL-}|${EDITOR-}"; make"#
-        );
-        for (shell, path) in [("/usr/bin/fish", &b"/a"[..]), ("sh", b""), ("sh", b"/\xff")] {
-            assert_eq!(text(shell, path), "make");
-        }
-        assert_eq!(with_callers_path("make".into(), Path::new("sh"), None), "make");
     }
 
     #[test]

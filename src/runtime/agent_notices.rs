@@ -14,6 +14,8 @@ use crate::model::{TaskEvent, TaskFact, TaskView};
 pub const PARAGRAPH_CHARS: usize = 600;
 /// Facts kept per agent; beyond this, the oldest is dropped.
 const KEPT: usize = 64;
+/// Room for the words about what the next answers bring, in characters.
+const MORE_CHARS: usize = 40;
 /// Length limit of the command prefix or task name that identifies a task, in characters.
 const NAME_CHARS: usize = 40;
 /// Length limit of a reason, in characters.
@@ -162,12 +164,14 @@ impl AgentNotices {
         let untold = self.agents.entry(label.to_owned()).or_default();
         untold.saw_console = console_is_open;
         let mut taken = DeliveredNotices::default();
-        let mut left = room;
+        // Room to say how many are left for the next answer.
+        let mut left = room.saturating_sub(MORE_CHARS);
         let (words, others): (Vec<_>, Vec<_>) = untold
             .entries
             .iter_mut()
             .filter(|entry| !entry.is_taken)
             .partition(|entry| matches!(entry.fact, NoticeFact::Words(_)));
+        let waiting = words.len() + others.len();
         for entry in words.into_iter().chain(others) {
             let sentence = entry.fact.to_string();
             let Some(rest) = left.checked_sub(sentence.chars().count() + SEPARATOR.len()) else { break };
@@ -175,6 +179,10 @@ impl AgentNotices {
             entry.is_taken = true;
             taken.ids.push(entry.id);
             taken.sentences.push(sentence);
+        }
+        match waiting - taken.sentences.len() {
+            more if more == 0 || taken.sentences.is_empty() => {}
+            more => taken.sentences.push(format!("and {more} more, with your next answers")),
         }
         taken
     }
@@ -506,9 +514,9 @@ mod tests {
         let mut supervisor = promoted(&mut notices);
         end(&mut notices, &mut supervisor, Exit::Code(0));
         notices.words(AGENT, &"no ".repeat(200));
-        let told = notices.take(AGENT, 540, None, false);
-        assert_eq!(told.sentences.len(), 1);
+        let told = notices.take(AGENT, 569, None, false);
         assert!(told.sentences[0].starts_with("the operator says: \"no no "), "{told:?}");
+        assert_eq!(told.sentences[1..], ["and 1 more, with your next answers"]);
         notices.remove_delivered(AGENT, &told.ids);
         assert_eq!(take(&mut notices).sentences.len(), 1);
         assert_eq!(

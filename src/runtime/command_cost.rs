@@ -30,7 +30,7 @@ impl CommandPlace<'_> {
             Some(step) => environment::for_step(base, &id, &step.variables),
             None => {
                 let terminals = if exec.tty { Terminals::Own } else { Terminals::None };
-                environment::for_task(base, terminals, &id, &self.env.set)
+                environment::for_task(base, terminals, &id, &self.env.set, |name| self.env.keeps(name))
             }
         };
         // A program's command is read without a profile.
@@ -45,7 +45,9 @@ impl CommandPlace<'_> {
         environment: &Environment,
     ) -> ConsequenceRequest {
         let base = environment.iter().cloned();
-        let variables = environment::for_task(base, Terminals::None, &no_task(), &self.env.set);
+        let variables = environment::for_task(base, Terminals::None, &no_task(), &self.env.set, |name| {
+            self.env.keeps(name)
+        });
         let shell = environment::choose_shell(item.shell.as_deref(), environment.get("SHELL"));
         self.request(&item.cmd, (&item.workdir, &shell.to_string_lossy(), item.login), Some(variables))
     }

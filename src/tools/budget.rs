@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 pub use crate::agents::{RECEIPT_CHARS, Room};
-use crate::envelope::preview;
+use crate::envelope::preview::{self, PreviewBudget};
 
 /// How much output a call may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputBudget {
     /// Characters of the raw output.
-    pub chars: usize,
+    pub chars: PreviewBudget,
     /// The size limit of the output as rendered in the receipt.
     pub room: Room,
 }
@@ -53,7 +53,7 @@ impl Room {
     /// that a preview reported as complete is not truncated later.
     pub fn budget(self, asked_tokens: Option<u64>) -> OutputBudget {
         let room = self.for_output();
-        OutputBudget { chars: room.chars.min(preview::budget_chars(asked_tokens)), room }
+        OutputBudget { chars: PreviewBudget::of_tokens(asked_tokens).at_most(room.chars), room }
     }
 
     /// Returns the room left once `taken` is subtracted.

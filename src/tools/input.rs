@@ -84,6 +84,10 @@ fn place(schema: &Value, other: Option<OtherTool>, field: &str) -> Option<String
         let inner = inner.map(|(inner, _)| format!("`{field}` belongs in `{inner}`"));
         return inner.or_else(|| other_takes(other, field));
     };
+    let inner = schema["properties"].get(outer).map(|inner| &inner["items"]);
+    if name.starts_with("timeout") && inner.is_some_and(|inner| takes(inner, "yield_time_ms")) {
+        return Some(format!("`yield_time_ms` is the time limit of one of `{outer}`"));
+    }
     let beside = takes(schema, name).then(|| format!("`{name}` belongs beside `{outer}`, not in it"));
     beside.or_else(|| other_takes(other, name))
 }
@@ -154,10 +158,11 @@ pub(super) fn taken_otherwise(
     each_once(told.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Accepts two deviations from the schema: null for an absent field, and a string of digits for a number (of
-/// milliseconds, a duration such as `2m`). `2.0` is an
-/// integer to JSON Schema, and none to what reads it.
-fn normalise(schema: &Value, given: &mut Value) {
+/// Accepts deviations from the schema (docs/contract.md#what-is-read-besides): null for an absent field, and a string of
+/// digits for a number (of milliseconds, a duration such as `2m`); `2.0` is an integer to JSON Schema, and none to what
+/// reads it; and what [`convert`] takes.
+pub(super) fn normalise(schema: &Value, given: &mut Value) {
+    convert(schema, given);
     if let Some(items) = given.as_array_mut() {
         items.iter_mut().for_each(|item| normalise(&schema["items"], item));
     }
@@ -175,6 +180,33 @@ fn normalise(schema: &Value, given: &mut Value) {
         }
         normalise(schema, value);
     }
+}
+
+/// Converts what models write in place of a list, an object or a boolean: JSON as text, one value or words for a list, a
+/// text for an object with one required field, `"true"`.
+fn convert(schema: &Value, given: &mut Value) {
+    let kind = schema["type"].as_str().unwrap_or_default();
+    let takes = |document: &Value| is_a(kind, document) || (kind == "array" && document.is_object());
+    let document = given.as_str().filter(|_| matches!(kind, "array" | "object"));
+    if let Some(document) = document.and_then(|text| serde_json::from_str(text).ok()).filter(takes) {
+        *given = document;
+    }
+    let required = |schema: &Value| match schema["required"].as_array().map(Vec::as_slice) {
+        Some([name]) => name.as_str().map(str::to_owned),
+        _ => None,
+    };
+    *given = match (kind, given.take()) {
+        ("boolean", Value::String(word)) => word.parse::<bool>().map_or(Value::String(word), Value::Bool),
+        ("array", Value::String(text)) if schema["items"]["type"] == "string" => {
+            text.split_whitespace().map(Value::from).collect()
+        }
+        ("array", one @ (Value::String(_) | Value::Object(_))) => Value::Array(vec![one]),
+        ("object", Value::String(text)) => match required(schema) {
+            Some(name) => json!({ name: text }),
+            None => Value::String(text),
+        },
+        (_, other) => other,
+    };
 }
 
 /// Returns the integer that a number with a fraction of zero is, as far as such a number is exact.
@@ -215,8 +247,17 @@ fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<FieldProb
             return add(format!("{} must be {}", subject(path), range(schema)));
         }
     }
-    if let Some(items) = given.as_array() {
-        items.iter().for_each(|item| check(&schema["items"], item, path, problems));
+    for item in given.as_array().into_iter().flatten() {
+        let inner = &schema["items"];
+        match inner["type"].as_str().filter(|kind| !is_a(kind, item)) {
+            None => check(inner, item, path, problems),
+            Some(kind) => problems.push(FieldProblem {
+                field: path.to_owned(),
+                text: format!("each of `{path}` must be {}, not {}", article(kind), describe(item)),
+                hint: shape(inner).map(|shape| format!("each of `{path}` is {}: {shape}", article(kind))),
+                is_unknown: false,
+            }),
+        }
     }
     if let (Some(known), Some(object)) = (schema["properties"].as_object(), given.as_object()) {
         check_fields(schema, known, object, path, problems);
@@ -260,6 +301,13 @@ fn is_a(kind: &str, value: &Value) -> bool {
         "string" | "boolean" | "array" | "object" => describe(value) == article(kind),
         _ => true,
     }
+}
+
+/// Returns the shortest object of a schema: `{"cmd":"…"}`.
+fn shape(schema: &Value) -> Option<String> {
+    let required = schema["required"].as_array()?.iter().filter_map(Value::as_str);
+    let fields: Map<String, Value> = required.map(|name| (name.to_owned(), json!("…"))).collect();
+    Some(Value::Object(fields).to_string())
 }
 
 fn article(kind: &str) -> String {

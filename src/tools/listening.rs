@@ -1,12 +1,10 @@
 //! What a task listens on, as results show it.
 
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::units::millis;
-use crate::model::millis_between;
-use crate::model::{ListenAddress, Listener, PortHolder, TakenPort, TaskView};
+use crate::model::{ListenAddress, Listener, PortHolder, TaskView};
 
 /// An address at which a task accepts connections. It may not be ready to answer yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,11 +64,11 @@ impl ListeningNote {
     }
 }
 
-/// Says who held a port at `now`. Of tasks of other workspaces a model learns nothing.
-pub(super) fn holder_phrase(taken: &TakenPort, now: Timestamp) -> String {
-    let holder = |holder: &PortHolder| {
-        let age = millis(millis_between(holder.since, now));
-        format!("{} `{}` ({}, {age})", holder.task, holder.cmd, holder.by)
-    };
-    taken.sentence(holder, |_| None)
+/// Says who held the port that a task could not have, and what its caller can do. Of tasks of other workspaces a model
+/// learns nothing.
+pub(super) fn taken_phrase(task: &TaskView) -> Option<String> {
+    let ended = task.ended.as_ref()?;
+    let taken = ended.taken_port.as_ref()?;
+    let holder = |one: &PortHolder| one.describe(&one.task.to_string(), &one.by.to_string(), ended.at);
+    Some(format!("{}; {}", taken.sentence(holder, |_| None), taken.advice(&task.started_by)))
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::budget::{OutputBudget, Room};
 use super::receipt::{Artifact, fit_output, safe_size};
-use crate::envelope::preview::{self, Preview, ReadOn, StreamText};
+use crate::envelope::preview::{self, Preview, PreviewBudget, ReadOn, StreamText};
 use crate::envelope::{SafeText, TaskId};
 use crate::model::Error;
 use crate::runtime::{OutputStream, StoredOutput};
@@ -29,13 +29,18 @@ pub struct StreamPreview {
 
 impl StreamPreview {
     /// Truncates a text to a budget, without instructions to read on and before any file is written.
-    pub fn of(text: &StreamText, budget_chars: usize) -> Self {
-        Self { preview: preview::cut(text, budget_chars), ..Self::default() }
+    pub fn of(text: &StreamText, budget: impl Into<PreviewBudget>) -> Self {
+        Self { preview: preview::cut(text, budget), ..Self::default() }
     }
 
     /// Truncates a command's standard output and standard error to a shared budget. `id` is the id with which to read
     /// the rest.
-    pub fn pair(stdout: &StreamText, stderr: &StreamText, id: &TaskId, budget_chars: usize) -> (Self, Self) {
+    pub fn pair(
+        stdout: &StreamText,
+        stderr: &StreamText,
+        id: &TaskId,
+        budget: impl Into<PreviewBudget>,
+    ) -> (Self, Self) {
         let is_empty = |text: &StreamText| matches!(text, StreamText::Whole(text) if text.is_empty());
         // Lines are counted over all output unless a stream is named.
         let read_on = |name: &str, other| ReadOn {
@@ -43,7 +48,7 @@ impl StreamPreview {
             from_line: None,
         };
         let (on_stdout, on_stderr) = (read_on("stdout", stderr), read_on("stderr", stdout));
-        let (a, b) = preview::cut_pair((stdout, &on_stdout), (stderr, &on_stderr), budget_chars);
+        let (a, b) = preview::cut_pair((stdout, &on_stdout), (stderr, &on_stderr), budget);
         let shown = |preview, read_on| Self { preview, read_on, ..Self::default() };
         (shown(a, on_stdout), shown(b, on_stderr))
     }
@@ -54,7 +59,7 @@ impl StreamPreview {
         id: &TaskId,
         budget: OutputBudget,
     ) -> Result<(Self, Self), Error> {
-        let (stdout, stderr) = output.both_streams(budget.chars).await?;
+        let (stdout, stderr) = output.both_streams(budget.chars.whole).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
         // The visible names of hidden characters are longer than the characters.
         let size = |shown: &Self| shown.preview.as_ref().map_or(Room::NONE, |shown| safe_size(&shown.text));
@@ -71,8 +76,8 @@ impl StreamPreview {
         from: u64,
         budget: OutputBudget,
     ) -> Result<Self, Error> {
-        let text = output.text(OutputStream::Merged, from, budget.chars).await?;
-        let fits = matches!(&text, StreamText::Whole(text) if text.len() <= budget.chars && budget.room.excess(text).is_none());
+        let text = output.text(OutputStream::Merged, from, budget.chars.whole).await?;
+        let fits = matches!(&text, StreamText::Whole(text) if text.len() <= budget.chars.whole && budget.room.excess(text).is_none());
         let from_line = if from > 0 && !fits { Some(output.line_at(from).await?) } else { None };
         let read_on = ReadOn { with: Some(id.to_string()), from_line };
         let preview = preview::cut_with(&text, budget.chars, &read_on);
@@ -196,7 +201,7 @@ mod tests {
         assert!(cut.is_truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));
         assert_eq!(of(1_000, 2_000).within(Room::chars(1_000)), of(1_000, 2_000));
         assert_eq!(of(10, 100).within(Room::NONE).text(), None, "nothing is no text");
-        assert_eq!(Room::default().budget(Some(64_000)).chars, 36_000);
-        assert_eq!(Room::default().budget(Some(50)).chars, 200);
+        assert_eq!(Room::default().budget(Some(64_000)).chars, 36_000.into());
+        assert_eq!(Room::default().budget(Some(50)).chars, 200.into());
     }
 }

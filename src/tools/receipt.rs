@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::budget::{RECEIPT_CHARS, Room};
 use crate::envelope::preview::{self, ReadOn};
@@ -217,6 +217,12 @@ impl Receipt {
         self.block([format!("{NEXT}{step}")])
     }
 
+    /// Adds how to read what was left out of an output, unless the marker in the output says it.
+    pub(super) fn next_to_read_on(self, step: &str) -> Self {
+        let is_said = |part: &BlockPart| matches!(part, BlockPart::Output { text, .. } if preview::ends(text).is_some());
+        if self.blocks.iter().flat_map(|block| &block.parts).any(is_said) { self } else { self.next(step) }
+    }
+
     /// Leaves out what to do next: a person at a shell calls no tools.
     pub(super) fn without_next(mut self) -> Self {
         let is_next = |block: &ReceiptBlock| matches!(&block.parts[..], [BlockPart::Line(line)] if line.text.starts_with(NEXT));
@@ -303,7 +309,16 @@ pub(super) fn fit_output(output: &str, room: Room, read_on: &ReadOn) -> String {
 
 /// Builds the receipt of an error.
 pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
-    let details = error.details.as_ref().map(|details| {
+    // What the message says stands once.
+    let is_said =
+        |value: &Value| value.as_str().is_some_and(|value| value == tool || error.message.contains(value));
+    let details = error.details.as_deref().cloned().map(|mut details| {
+        if let Some(details) = details.as_object_mut() {
+            details.retain(|_, value| !is_said(value));
+        }
+        details
+    });
+    let details = details.filter(|details| *details != json!({})).map(|details| {
         let text = details.to_string();
         let length = text.chars().count();
         if length > DETAILS_CHARS {
@@ -328,13 +343,15 @@ pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
 
 /// Builds the receipt of a tool, or of a form of result, that this version does not know.
 pub(super) fn of_unknown(summary: &str, result: &Value) -> Receipt {
-    Receipt::new(summary).output("result", "", Some(&format!("{result:#}")))
+    Receipt::new(summary).output(
+        "Result in a form that is not known here, as JSON",
+        "",
+        Some(&format!("{result:#}")),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::envelope::{Envelope, ErrorKind};
     use crate::tools::table::render;
@@ -409,6 +426,9 @@ mod tests {
     #[test]
     fn an_unknown_form_is_still_readable() {
         let envelope = Envelope::success("Other", "all well", &json!({"n": 1}));
-        assert_eq!(render(&envelope), "all well\n\nresult:\n{\n  \"n\": 1\n}");
+        assert_eq!(
+            render(&envelope),
+            "all well\n\nResult in a form that is not known here, as JSON:\n{\n  \"n\": 1\n}"
+        );
     }
 }

@@ -198,8 +198,7 @@ impl Notes {
             ceiling: task.ceiling,
             typed_by: typed_by(task),
             listening: ListeningNote::of(task),
-            taken_port: ended
-                .and_then(|ended| Some(listening::holder_phrase(ended.taken_port.as_ref()?, ended.at))),
+            taken_port: listening::taken_phrase(task),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             unended_processes: ended.map(|ended| UnendedProcesses::of(&ended.survivors)).unwrap_or_default(),
             error: ended
@@ -232,7 +231,8 @@ impl Notes {
         let held = self.awaiting_operator.map(WaitReason::sentence);
         let listening = self.listening.iter().map(ListeningNote::sentence);
         let taken = self.taken_port.as_ref().map(|taken| format!("{taken}."));
-        held.into_iter().chain(typed).chain(listening).chain(taken).chain(left)
+        let ceiling = self.ceiling.map(|hit| hit.advice().to_owned());
+        held.into_iter().chain(typed).chain(listening).chain(taken).chain(ceiling).chain(left)
     }
 }
 
@@ -349,7 +349,9 @@ pub(super) fn with_rest(
     let files = ReceiptBlock::about("/result").artifacts("Artifacts:", "", files);
     let receipt = receipt.push(files).lines(dropped_line(dropped_bytes));
     match output_id {
-        Some(id) => receipt.next(&format!("TaskOutput {id} with `lines` or `match` to read the rest.")),
+        Some(id) => {
+            receipt.next_to_read_on(&format!("TaskOutput {id} with `lines` or `match` to read the rest."))
+        }
         None => receipt,
     }
 }

@@ -139,6 +139,8 @@ impl Verb for TaskInputTool {
 Types into a running command (pilothouse task) that has `tty` or `accepts_input`: exactly one of `input`, `keys`, `eof`, \
 `resize`. With `yield_time_ms` the answer shows the output that follows. `accepted_input: false` comes with the reason; at \
 `held_by_operator` a person is typing: leave it to them and read on with TaskOutput.";
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("id", "task_id"), ("session_id", "task_id"), ("text", "input"), ("chars", "input")];
     const HINTS: Hints = Hints::ACTS;
     const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["task", "input"];

@@ -53,7 +53,7 @@ pub(super) struct TaskOutputInput {
     /// `auto`: the screen of a full-screen program, else the transcript.
     #[serde(default)]
     view: ViewChoice,
-    /// Maximum output in tokens, up to 64000. Default: 8000.
+    /// Maximum output in tokens, as of ExecCommand.
     max_output_tokens: Option<u64>,
 }
 
@@ -214,7 +214,8 @@ in its cut line.
         ("Read lines that an answer left out", r#"{"task_id":"task_4k2m9x7q","lines":"20000-20050"}"#),
         ("Search the output", r#"{"task_id":"task_4k2m9x7q","match":"(?i)error","context":2}"#),
     ];
-    const ALIASES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("timeout", "timeout_ms"), ("id", "task_id"), ("session_id", "task_id")];
     const CLAMPED: &'static [(&'static str, u64, u64)] =
         &[("timeout_ms", 0, LONGEST_WAIT_MS), ("context", 0, reading::MOST_CONTEXT)];
 
@@ -304,7 +305,7 @@ in its cut line.
         let is_cut = task.output_truncated && !task.output_lost && task.view == OutputForm::Transcript;
         match task.status.is_terminal() {
             false => receipt.next(&task.next_step()),
-            true if is_cut => receipt.next("TaskOutput with `lines` or `match` to read the rest."),
+            true if is_cut => receipt.next_to_read_on("TaskOutput with `lines` or `match` to read the rest."),
             true => receipt,
         }
     }

@@ -199,7 +199,7 @@ pub fn project(complete: &TaskDetails) -> Envelope {
         peak_memory: task.peak_memory,
         output: OutputReport {
             bytes: task.output.bytes,
-            lines: task.output.lines,
+            lines: task.output.line_count(),
             dropped_bytes: task.output.dropped_bytes,
         },
         changes: task.changes.as_ref().map(ChangesCount::of),
@@ -233,6 +233,7 @@ impl Verb for TaskStatusTool {
     const DESCRIPTION: &'static str = "\
 Tells how one shell command (pilothouse task) stands, at once and without output: state, exit code, who drives it, whether it \
 waits for input. To wait, or to read output, use TaskOutput.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "task_id"), ("session_id", "task_id")];
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "status"];
     const EXAMPLES: &'static [(&'static str, &'static str)] =

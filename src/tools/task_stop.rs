@@ -66,6 +66,7 @@ impl Verb for TaskStopTool {
 Ends a running command (pilothouse task) and every process it started: asked first, killed after {stop_grace}; `force` or a second \
 stop kills at once. The answer comes at once, TaskOutput shows the end. `signal` only sends that signal (INT interrupts). Stop \
 servers before you finish.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "task_id"), ("session_id", "task_id")];
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
     const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["task", "stop"];

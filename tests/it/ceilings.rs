@@ -60,7 +60,7 @@ async fn a_command_over_its_memory_ceiling_is_ended_with_a_reason_and_others_go_
     let result = answer.envelope.result().expect("a result");
     assert_eq!((&result["exit_status"], &result["signal"]), (&json!(null), &json!("SIGKILL")), "{result}");
     let said = result["end_reason"].as_str().expect("a reason");
-    assert!(said.starts_with("ended by its memory ceiling (150 MiB, soft); peak "), "{said}");
+    assert!(said.starts_with("ended by Pilothouse at its memory ceiling (150 MiB); peak "), "{said}");
     assert_eq!(
         (&result["ceiling"]["kind"], &result["ceiling"]["limit"]),
         (&json!("memory_limit"), &json!(CEILING))
@@ -70,7 +70,10 @@ async fn a_command_over_its_memory_ceiling_is_ended_with_a_reason_and_others_go_
     let listed = ask(&runtime, &workspace, "TaskList", json!({"scope": "all"})).await;
     let rows = listed.envelope.result().expect("a result")["tasks"].as_array().cloned().expect("rows");
     let hog = rows.iter().find(|row| row["cmd"] == HOG).expect("the hog");
-    assert!(hog["ended"].as_str().expect("ended").starts_with("ended by its memory ceiling"), "{hog}");
+    assert!(
+        hog["ended"].as_str().expect("ended").starts_with("ended by Pilothouse at its memory ceiling"),
+        "{hog}"
+    );
     assert!(hog["peak_memory"].as_u64().expect("measured") > CEILING, "{hog}");
     let status = ask(&runtime, &workspace, "TaskStatus", json!({"task_id": hog["task_id"]})).await;
     let status = &status.envelope.result().expect("a result")["task"];
@@ -109,7 +112,11 @@ async fn a_ceiling_by_prefix_ends_an_item_of_a_batch_and_the_others_go_on() {
         start_limited(dir.path(), Limits { by_prefix: vec![rule], ..Limits::default() });
     let commands = json!([{"cmd": HOG}, {"cmd": "sleep 2; echo on"}]);
     let answer = ask(&runtime, &workspace, "ExecCommandBatch", json!({"items": commands})).await;
-    assert!(answer.receipt.contains("ended by its memory ceiling (150 MiB, soft)"), "{}", answer.receipt);
+    assert!(
+        answer.receipt.contains("ended by Pilothouse at its memory ceiling (150 MiB)"),
+        "{}",
+        answer.receipt
+    );
     assert!(answer.receipt.contains("on"), "{}", answer.receipt);
     runtime.shutdown().await;
 }
@@ -126,7 +133,7 @@ async fn a_tree_with_too_many_processes_is_ended() {
     let result = answer.envelope.result().expect("a result");
     assert_eq!(result["ceiling"]["kind"], "process_limit", "{result}");
     let said = result["end_reason"].as_str().expect("a reason");
-    assert!(said.starts_with("ended by its process ceiling (20, soft); peak "), "{said}");
+    assert!(said.starts_with("ended by Pilothouse at its process ceiling (20); peak "), "{said}");
     runtime.shutdown().await;
 }
 
@@ -141,7 +148,10 @@ fn the_agents_own_shell_and_its_task_are_told_in_words() {
     let output = door.of_claude("one", HOG).output().expect("runs");
     assert_ne!(output.status.code(), Some(0), "{output:?}");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("pilothouse: ended by its memory ceiling (150 MiB, soft); peak "), "{told}");
+    assert!(
+        told.contains("pilothouse: ended by Pilothouse at its memory ceiling (150 MiB); peak "),
+        "{told}"
+    );
     wait_until("its task has ended", || {
         !door.json(&["task", "list", "--scope", "all"])["data"]["tasks"][0]["ended"].is_null()
     });
@@ -149,7 +159,7 @@ fn the_agents_own_shell_and_its_task_are_told_in_words() {
     assert!(
         task["ended"]
             .as_str()
-            .is_some_and(|said| said.starts_with("ended by its memory ceiling (150 MiB, soft)")),
+            .is_some_and(|said| said.starts_with("ended by Pilothouse at its memory ceiling (150 MiB)")),
         "{task}"
     );
     door.home.stop(&mut served);

@@ -223,7 +223,7 @@ fn a_port_holder_in_another_workspace_is_named_in_the_console_and_to_no_agent() 
     let failing = format!("echo 'listen EADDRINUSE: address already in use :::{port}'; exit 1");
     let failed = agent.call("ExecCommand", &json!({"cmd": failing}));
     let words = failed.result("/taken_port").as_str().unwrap_or_default().to_owned();
-    assert_eq!(words, format!("Port {port} is held, by no task of this workspace"));
+    assert_eq!(words, format!("Port {port} is held, by no task of this workspace; use another port"));
     console.shows("t01");
     console.keys(b"w");
     console.shows(&format!("Port {port} is held by t01 "));

@@ -146,12 +146,13 @@ fn login(start_file: &str, timeout_ms: u64) -> serde_json::Value {
     });
     let answer = agent.call("ExecCommand", &asked);
     agent.leave();
-    answer.envelope["result"].clone()
+    answer.envelope
 }
 
 #[test]
 fn f42_a_start_file_that_prints_junk_is_seen_and_the_command_runs() {
-    let result = login("echo junk; echo more >&2; printf '\\033[2J\\033]0;title\\007'", 20_000);
+    let result =
+        login("echo junk; echo more >&2; printf '\\033[2J\\033]0;title\\007'", 20_000)["result"].clone();
     let out = result["stdout_preview"].as_str().expect("stdout");
     assert!(out.starts_with("junk") && out.trim_end().ends_with("wanted"), "{result}");
     assert_eq!(
@@ -163,16 +164,22 @@ fn f42_a_start_file_that_prints_junk_is_seen_and_the_command_runs() {
 
 #[test]
 fn f42_a_start_file_that_hangs_counts_in_the_time_limit() {
-    let result = login("echo begun; sleep 300", 5_000);
+    let result = login("echo begun; sleep 300", 5_000)["result"].clone();
     assert_eq!((&result["timed_out"], &result["exit_status"]), (&json!(true), &json!(124)), "{result}");
     assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("begun"), "{result}");
 }
 
 #[test]
-fn f42_a_start_file_that_becomes_another_program_is_seen() {
-    let result = login("exec sh -c 'echo instead; exit 9'", 20_000);
-    assert_eq!(result["exit_status"], 9, "{result}");
-    assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("instead"), "{result}");
+fn f42_a_start_file_that_ends_the_shell_is_no_exit_of_the_command() {
+    for (start_file, printed) in
+        [("exec sh -c 'echo instead; exit 9'", "instead\n"), ("exit 0", ""), ("exec cat", "")]
+    {
+        let answer = login(start_file, 20_000);
+        assert_eq!(answer["error"]["kind"], "execution_failed", "{answer}");
+        let message = answer["error"]["message"].as_str().expect("a message");
+        assert!(message.contains("The login profile ended the shell before the command"), "{message}");
+        assert_eq!(answer["error"]["details"]["output"].as_str().unwrap_or_default(), printed, "{answer}");
+    }
 }
 
 /// Returns a command that runs `then` (with the program as `$0`) with its state folder on a file system of this

@@ -310,5 +310,7 @@ fn an_agent_waits_for_a_port_and_is_given_its_url() {
     let failed = agent.call("ExecCommand", &json!({"cmd": failing}));
     let words = failed.result("/taken_port").as_str().unwrap_or_default().to_owned();
     assert!(words.starts_with(&format!("Port {port} is held by {id} `")), "{words}");
+    assert!(words.contains("`, started by agent:"), "{words}");
+    assert!(words.ends_with(" earlier; use another port, or end your own task with TaskStop"), "{words}");
     agent.leave();
 }

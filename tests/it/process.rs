@@ -3,6 +3,7 @@
 
 mod end;
 mod io;
+mod shells;
 mod start;
 mod tree;
 
@@ -112,6 +113,7 @@ struct Task {
     stderr: Option<Output>,
 }
 
+#[derive(Debug)]
 struct Outcome {
     exit: Exit,
     stdout: String,

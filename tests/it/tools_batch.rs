@@ -292,11 +292,7 @@ async fn a_stop_by_the_operator_ends_the_batch_and_its_answer_says_so() {
     let items = &result(&answer)["items"];
     assert_eq!((&items[1]["stopped_by"], &items[1]["stdout_preview"]), (&json!("operator"), &json!("two")));
     assert_eq!((&items[2]["reason"], &items[3]["reason"]), (&json!("cancelled"), &json!("cancelled")));
-    assert!(
-        answer.receipt.contains("\n[2] killed=SIGTERM (stopped by operator) printf two"),
-        "{}",
-        answer.receipt
-    );
+    assert!(answer.receipt.contains("\n[2] killed=SIGTERM (stopped by operator)\n"), "{}", answer.receipt);
     assert!(!bench.exists("ran"));
 }
 

@@ -35,6 +35,8 @@ pub enum ErrorKind {
     WorkdirNotFound,
     /// The shell could not be started.
     CommandSpawnFailed,
+    /// The login profile ended the shell before the command.
+    ExecutionFailed,
     /// Nobody can know whether the command had begun.
     StartUnknown,
     /// No task has that id.
@@ -108,7 +110,7 @@ impl ErrorKind {
         match self {
             Self::OutputLimitExceeded | Self::InternalError => 1,
             Self::InvalidToolInput | Self::InputLineTooLong | Self::EnvironmentTooLarge => 2,
-            Self::CommandSpawnFailed => 4,
+            Self::CommandSpawnFailed | Self::ExecutionFailed => 4,
             Self::UnknownTool | Self::WorkdirNotFound | Self::TaskNotFound | Self::QuestionNotFound => 5,
             Self::IdempotencyConflict | Self::QuestionSettled => 6,
             Self::ExecutionRootViolation

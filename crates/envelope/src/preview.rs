@@ -13,12 +13,16 @@ use marker::{TextSize, Unit};
 
 /// The assumed number of characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
-/// The default budget of a call, in tokens.
-const DEFAULT_TOKENS: u64 = 8_000;
+/// What is shown whole where a call asks for no budget, in tokens.
+const WHOLE_TOKENS: u64 = 8_000;
+/// The budget of longer output there, in tokens.
+const LONG_TOKENS: u64 = 2_000;
 /// The maximum budget of a call, in tokens.
 const MAX_TOKENS: u64 = 64_000;
 /// Below this many characters, a preview is only the beginning, without a marker.
 const SMALLEST_MARKED: usize = 200;
+/// A JSON document of a line shorter than this is shown as it was printed, in bytes.
+const LONG_LINE: usize = 240;
 
 /// The clean text of a stream, or as much of it as a preview can need.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,17 +67,36 @@ pub struct Preview {
     pub truncated: bool,
 }
 
-/// Returns the token budget for what a call requested.
-pub fn effective_tokens(asked: Option<u64>) -> u64 {
-    match asked {
-        None | Some(0) => DEFAULT_TOKENS,
-        Some(tokens) => tokens.min(MAX_TOKENS),
+/// How much of a text is shown, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PreviewBudget {
+    /// The longest text that is shown whole.
+    pub whole: usize,
+    /// The length to which a longer one is cut.
+    pub cut: usize,
+}
+
+impl PreviewBudget {
+    /// Returns the budget for the tokens that a call asked for, if it did.
+    pub fn of_tokens(asked: Option<u64>) -> Self {
+        let chars = |tokens: u64| usize::try_from(tokens * CHARS_PER_TOKEN).unwrap_or(usize::MAX);
+        match asked {
+            None | Some(0) => Self { whole: chars(WHOLE_TOKENS), cut: chars(LONG_TOKENS) },
+            Some(tokens) => chars(tokens.min(MAX_TOKENS)).into(),
+        }
+    }
+
+    /// Returns the same budget, limited to `chars`.
+    #[must_use]
+    pub fn at_most(self, chars: usize) -> Self {
+        Self { whole: self.whole.min(chars), cut: self.cut.min(chars) }
     }
 }
 
-/// Returns the character budget for what a call requested.
-pub fn budget_chars(asked_tokens: Option<u64>) -> usize {
-    usize::try_from(effective_tokens(asked_tokens) * CHARS_PER_TOKEN).unwrap_or(usize::MAX)
+impl From<usize> for PreviewBudget {
+    fn from(chars: usize) -> Self {
+        Self { whole: chars, cut: chars }
+    }
 }
 
 /// Splits a budget between two streams: half each, with any unused part of one given to the other.
@@ -88,33 +111,42 @@ pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, us
     }
 }
 
-/// Returns a text as it is shown: a JSON document is pretty-printed.
+/// The line before a document that was printed in one line and is shown in several.
+pub const LAID_OUT: &str = "[JSON of one line, laid out for reading; all of it is line 1]";
+
+/// Returns a text as it is shown: a JSON document of one long line is pretty-printed, after a line that says so.
 pub fn laid_out(text: &str) -> Cow<'_, str> {
-    pretty::laid_out(text).map_or(Cow::Borrowed(text), Cow::Owned)
+    let document = text.trim();
+    let is_long_line = document.len() >= LONG_LINE && !document.contains('\n');
+    let laid_out = is_long_line.then(|| pretty::laid_out(text)).flatten();
+    laid_out.map_or(Cow::Borrowed(text), |laid_out| Cow::Owned(format!("{LAID_OUT}\n{laid_out}")))
 }
 
 /// Truncates a text to a budget. Returns `None` if it is blank.
-pub fn cut(text: &StreamText, budget_chars: usize) -> Option<Preview> {
-    cut_with(text, budget_chars, &ReadOn::default())
+pub fn cut(text: &StreamText, budget: impl Into<PreviewBudget>) -> Option<Preview> {
+    cut_with(text, budget, &ReadOn::default())
 }
 
 /// Truncates a text to a budget; the marker says how to read on.
-pub fn cut_with(text: &StreamText, budget_chars: usize, read_on: &ReadOn) -> Option<Preview> {
-    Readable::of(text, read_on).map(|readable| readable.cut(budget_chars))
+pub fn cut_with(text: &StreamText, budget: impl Into<PreviewBudget>, read_on: &ReadOn) -> Option<Preview> {
+    Readable::of(text, read_on).map(|readable| readable.cut(budget.into()))
 }
 
 /// Truncates two streams to a shared budget; the marker in each says how to read on.
 pub fn cut_pair(
     (a, read_on_a): (&StreamText, &ReadOn),
     (b, read_on_b): (&StreamText, &ReadOn),
-    budget_chars: usize,
+    budget: impl Into<PreviewBudget>,
 ) -> (Option<Preview>, Option<Preview>) {
+    let budget = budget.into();
     match (Readable::of(a, read_on_a), Readable::of(b, read_on_b)) {
         (Some(a), Some(b)) => {
-            let (for_a, for_b) = split_budget(a.chars(), b.chars(), budget_chars);
-            (Some(a.cut(for_a)), Some(b.cut(for_b)))
+            let (of_a, of_b) = (a.chars(), b.chars());
+            let fits = of_a.saturating_add(of_b) <= budget.whole;
+            let (for_a, for_b) = if fits { (of_a, of_b) } else { split_budget(of_a, of_b, budget.cut) };
+            (Some(a.cut(for_a.into())), Some(b.cut(for_b.into())))
         }
-        (a, b) => (a.map(|a| a.cut(budget_chars)), b.map(|b| b.cut(budget_chars))),
+        (a, b) => (a.map(|a| a.cut(budget)), b.map(|b| b.cut(budget))),
     }
 }
 
@@ -167,7 +199,7 @@ struct Readable<'a> {
 }
 
 enum ShownText<'a> {
-    /// The complete text; a JSON document is pretty-printed.
+    /// The complete text, laid out.
     All(Cow<'a, str>),
     Ends {
         head: Cow<'a, str>,
@@ -198,9 +230,10 @@ impl<'a> Readable<'a> {
         }
     }
 
-    fn cut(self, budget: usize) -> Preview {
+    fn cut(self, budget: PreviewBudget) -> Preview {
+        let PreviewBudget { whole: most, cut: budget } = budget;
         let text = match self.text {
-            ShownText::All(whole) if count(&whole) <= budget => {
+            ShownText::All(whole) if count(&whole) <= most => {
                 return Preview { text: whole.into_owned(), truncated: false };
             }
             ShownText::All(whole) => both_ends(&whole, &whole, budget, || TextSize::of(&whole, self.read_on)),

@@ -74,6 +74,13 @@ impl TaskView {
         error.is_some_and(|(kind, _)| kind == ErrorKind::StartUnknown.as_str())
     }
 
+    /// Tells whether its login profile ended the shell before the command.
+    #[must_use]
+    pub fn never_began(&self) -> bool {
+        let error = self.ended.as_ref().and_then(|ended| ended.error.as_ref());
+        error.is_some_and(|(kind, _)| kind == ErrorKind::ExecutionFailed.as_str())
+    }
+
     /// Tells whether it has ended without ever having run.
     #[must_use]
     pub fn never_ran(&self) -> bool {

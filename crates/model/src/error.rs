@@ -55,6 +55,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The shell cannot run a command after its user's profile.
+    #[error("no login shell: {reason}")]
+    NoLogin {
+        /// The shell.
+        shell: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// A command from an agent's own shell was described to the runtime, which cannot run it as its caller would.
     #[error("{reason}")]
     NotHandedOver {

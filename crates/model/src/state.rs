@@ -185,6 +185,10 @@ impl TaskState {
         let TaskFact::End { status, peak_memory, ran_ms, error, survivors } = &event.fact else { return };
         let (exit_status, signal) = match &self.exit {
             _ if self.timed_out => (Some(TIMED_OUT), None),
+            // The exit of a profile is none of the command.
+            _ if error.as_ref().is_some_and(|(kind, _)| kind == ErrorKind::ExecutionFailed.as_str()) => {
+                (None, None)
+            }
             exit => exit.as_ref().map(Exit::code_or_signal).unwrap_or_default(),
         };
         let sender = self.signal.as_ref().zip(self.exit.as_ref());

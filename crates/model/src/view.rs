@@ -206,6 +206,13 @@ pub struct OutputView {
     pub last_at: Option<Timestamp>,
 }
 
+impl OutputView {
+    /// Returns how many lines were written; an unfinished line counts where it is the only one.
+    pub fn line_count(&self) -> u64 {
+        self.lines.max(u64::from(self.bytes > 0))
+    }
+}
+
 /// A summary of one tool call. The full record is fetched by `seq`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallSummary {

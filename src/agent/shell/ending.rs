@@ -117,7 +117,7 @@ mod tests {
             ceiling: Some(hit),
             ..ending(Exit::Signal(Signal::KILL), Intervention::Nothing)
         };
-        let said = "ended by its memory ceiling (64 MiB)".to_owned();
+        let said = "ended by the kernel at its memory ceiling (64 MiB)".to_owned();
         assert_eq!(told(killed.clone(), None, &[]), (None, Some(9), Some(said.clone())));
         let both = format!("{said}; the operator says: sort it on disk");
         assert_eq!(told(killed.clone(), None, &["sort it on disk".to_owned()]), (None, Some(9), Some(both)));

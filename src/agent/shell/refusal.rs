@@ -64,6 +64,7 @@ impl Ruling {
             | Error::LowDisk { .. }
             | Error::Unrecorded { .. }
             | Error::NotHandedOver { .. }
+            | Error::NoLogin { .. }
             | Error::WorkdirNotFound { .. }
             | Error::OutsideRoot { .. }
             | Error::Spawn { .. }
@@ -98,6 +99,7 @@ mod tests {
             | Error::LowDisk { .. }
             | Error::Unrecorded { .. }
             | Error::NotHandedOver { .. }
+            | Error::NoLogin { .. }
             | Error::WorkdirNotFound { .. }
             | Error::OutsideRoot { .. }
             | Error::Spawn { .. }

@@ -205,6 +205,6 @@ fn output(painter: &Painter<'_>, task: &TaskView) -> String {
         0 => String::new(),
         bytes => format!(", {} dropped (log limit)", text::size(bytes)),
     };
-    let (bytes, lines) = (grouped_amount(output.bytes, "byte"), grouped_amount(output.lines, "line"));
+    let (bytes, lines) = (grouped_amount(output.bytes, "byte"), grouped_amount(output.line_count(), "line"));
     format!("{bytes} in {lines}{last}{dropped}")
 }

@@ -41,8 +41,8 @@ pub fn after(task: &TaskView) -> String {
     if task.started_at.is_some() {
         said = format!(" after {}", text::millis(task.lived_ms()));
     }
-    said += &match task.output.lines {
-        0 if task.output.bytes == 0 => ", no output".to_owned(),
+    said += &match task.output.line_count() {
+        0 => ", no output".to_owned(),
         lines => format!(", {} of output", text::grouped_amount(lines, "line")),
     };
     let Some(ended) = &task.ended else { return said };

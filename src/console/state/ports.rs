@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::console::state::{State, actor_name, alias};
-use crate::console::text::{age, visible};
+use crate::console::text::visible;
 use crate::model::{Listener, PortHolder, TakenPort, TaskView};
 
 /// The most ports in a row of a list.
@@ -71,9 +71,7 @@ fn is_here(state: &State, task: &TaskView) -> bool {
 }
 
 fn holder(state: &State, one: &PortHolder, at: Timestamp) -> String {
-    let name = holder_alias(state, one);
-    let age = age(one.since, at).text;
-    format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), actor_name(&one.by))
+    one.describe(&holder_alias(state, one), &actor_name(&one.by), at)
 }
 
 fn holder_alias(state: &State, one: &PortHolder) -> String {

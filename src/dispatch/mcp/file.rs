@@ -70,7 +70,7 @@ fn check_unchanged(path: &Path, was: Option<&str>) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("{} was changed in the meantime; it was left as it is.", path.display());
-    Err(Failure::running(Code::Precondition, message).fix("try again"))
+    Err(Failure::running(Code::Precondition, message).again(""))
 }
 
 /// Copies a file to one beside it, under an unused name.

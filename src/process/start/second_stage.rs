@@ -17,7 +17,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::termios::tcsetpgrp;
 
 use crate::process::environment::{OsText, on_path};
-use crate::process::script::{TEXT_DESCRIPTOR, is_posix, text_path};
+use crate::process::script::{STREAM_COPIES, TEXT_DESCRIPTOR, text_path};
 use crate::process::sys::Texts;
 use crate::process::wire::{self, Spec, StartFailure, StartStage};
 use crate::process::{InheritedAttributes, ShellProfile, inherited, limits, sys};
@@ -41,6 +41,8 @@ pub(in crate::process) struct Launch {
     programs: Vec<CString>,
     args: Texts,
     env: Texts,
+    /// Whether its streams are there twice: a profile may redirect them.
+    is_login: bool,
     /// The text that the command finds as a file, in memory: its own, or that of a command too long for an argument. The
     /// shell reads it as a file, which changes neither its `$0` nor its standard input nor its exit status.
     text: Option<OwnedFd>,
@@ -78,6 +80,7 @@ impl Launch {
             programs: programs.collect::<io::Result<_>>().map_err(exec)?,
             args: Texts::of(args.map_err(exec)?),
             env: Texts::of(env),
+            is_login: spec.profile == ShellProfile::Login,
             text,
             signals: CHANGED_SIGNALS.get_or_init(sys::changed_signals),
             is_victim: limits::is_victim(),
@@ -130,6 +133,13 @@ impl Launch {
         }
         if let Some(text) = &self.text {
             sys::duplicate_as(text.as_fd(), TEXT_DESCRIPTOR).map_err(prepare)?;
+        }
+        for (stream, copy) in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()]
+            .into_iter()
+            .zip(STREAM_COPIES)
+            .filter(|_| self.is_login)
+        {
+            sys::duplicate_as(stream, copy).map_err(prepare)?;
         }
         limits::apply(self.is_victim || self.inherited.is_some());
         match &self.inherited {
@@ -208,9 +218,14 @@ fn in_memory(cmd: &str) -> io::Result<OwnedFd> {
 }
 
 fn shell_args(shell: &OsStr, profile: ShellProfile, cmd: String) -> io::Result<Vec<CString>> {
-    let flags = flags(profile, shell).iter().chain(end_of_options(shell, &cmd));
-    let flags: Vec<CString> = flags.map(|flag| (*flag).to_owned()).collect();
-    Ok([c_string(shell.to_owned())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect())
+    let flags: Vec<CString> = flags(profile, shell).iter().map(|flag| (*flag).to_owned()).collect();
+    // What begins like an option must not be parsed as one.
+    let cmd = if cmd.starts_with(['-', '+']) { format!(" {cmd}") } else { cmd };
+    // In messages about a step the shell has its name alone.
+    let name = Path::new(shell).file_name().filter(|_| profile == ShellProfile::Nothing);
+    let name = name.map(|name| c_string(name.to_owned())).transpose()?;
+    let args = [c_string(shell.to_owned())?].into_iter().chain(flags).chain([c_string(cmd.into())?]);
+    Ok(args.chain(name).collect())
 }
 
 /// Returns the flags that limit what the shell reads before its command.
@@ -221,12 +236,6 @@ fn flags(profile: ShellProfile, shell: &OsStr) -> &'static [&'static CStr] {
         ShellProfile::Nothing if is_bash => &[c"--noprofile", c"--norc", c"-c"],
         ShellProfile::Usual | ShellProfile::Nothing => &[c"-c"],
     }
-}
-
-/// Returns what keeps a command that starts like an option from being parsed as one. Only these shells look for
-/// further options between `-c` and the command; for others the command is the very next argument.
-fn end_of_options(shell: &OsStr, cmd: &str) -> &'static [&'static CStr] {
-    if is_posix(Path::new(shell)) && cmd.starts_with(['-', '+']) { &[c"--"] } else { &[] }
 }
 
 fn variables(env: Vec<(OsText<'_>, OsText<'_>)>) -> io::Result<Vec<CString>> {

@@ -45,7 +45,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{
     CloseReason, Error, ExecOutcome, Signal, Stop, StopOutcome, TaskEvent, TaskUpdate, UnendedProcess,
 };
-use crate::process::{HostEvent, HostHandle, SignalScope};
+use crate::process::{HostEvent, HostHandle, SignalScope, script};
 use crate::runtime::bytes::ByteEvent;
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::lanes::LaneOrder;
@@ -342,6 +342,10 @@ impl Driver {
     fn host_event(&mut self, id: TaskId, event: HostEvent) {
         if let HostEvent::Exited(_) = &event {
             self.deliver(&id);
+            let login = self.view(&id).filter(|task| task.login);
+            if login.is_some_and(|task| !script::has_begun(&task.folder)) {
+                self.step(SupervisorInput::NotBegun { id: id.clone() });
+            }
         }
         self.step(match event {
             HostEvent::Counted(counts) => return self.apply_counts(&id, counts),

@@ -7,6 +7,7 @@ use super::task::SupervisedTask;
 use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::error::START_UNKNOWN;
+use crate::model::phrases::NOT_BEGUN;
 use crate::model::{Exit, Leftovers, TaskFact, TaskStatus, UnendedProcess};
 
 impl SupervisedTask {
@@ -132,7 +133,11 @@ impl SupervisedTask {
         let mut actions = self.flush_burst(now);
         self.held = None;
         let ran_ms = Some(millis(now.mono.saturating_sub(self.since)));
-        let status = self.final_status(self.interrupted);
+        // A profile that somebody stopped is no fault of its own.
+        let is_its_own = self.has_not_begun && self.stop.is_none() && !self.has_failed();
+        let error = error
+            .or_else(|| is_its_own.then(|| (ErrorKind::ExecutionFailed.to_string(), NOT_BEGUN.to_owned())));
+        let status = if is_its_own { TaskStatus::Failed } else { self.final_status(self.interrupted) };
         let end = TaskFact::End { status, ran_ms, error, survivors, peak_memory: self.peak_memory };
         actions.push(self.note(now, Actor::System, end));
         actions.push(SupervisorAction::Close(self.id.clone()));

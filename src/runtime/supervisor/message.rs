@@ -98,6 +98,10 @@ pub(crate) enum SupervisorInput {
         id: TaskId,
         exit: Exit,
     },
+    /// Its shell has exited before its command began.
+    NotBegun {
+        id: TaskId,
+    },
     /// All output that existed at the exit is stored.
     Drained {
         id: TaskId,

@@ -101,6 +101,10 @@ impl Supervisor {
             Admitted { id, by } => self.with(&id, |task, _| task.enter(now, &by)),
             Exited { id, exit } => self.with(&id, |task, _| task.handle_exit(now, exit)),
             Drained { id } => self.with(&id, |task, _| task.handle_drain(now)),
+            NotBegun { id } => self.with(&id, |task, _| {
+                task.has_not_begun = true;
+                Vec::new()
+            }),
             Overrun { id } => self.with(&id, |task, _| task.overrun(now, limit, grace)),
             Ceiling { id, hit } => self.with(&id, |task, _| task.met_ceiling(now, hit)),
             Peak { id, bytes } => self.with(&id, |task, _| task.note_peak(bytes)),

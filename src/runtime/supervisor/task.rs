@@ -49,6 +49,8 @@ pub(crate) struct SupervisedTask {
     pub(super) overdue: bool,
     /// Whether processes that outlived its shell are still part of the command.
     pub(super) is_at_work: bool,
+    /// Whether its shell exited before its command began.
+    pub(super) has_not_begun: bool,
     /// Whether its time was up after its shell had exited.
     pub(super) is_out_of_time: bool,
     /// Whether those processes are ended for that.
@@ -94,6 +96,7 @@ impl SupervisedTask {
             overdue: false,
             is_at_work: false,
             is_out_of_time: false,
+            has_not_begun: false,
             is_cut_short: false,
             is_unattended: false,
             ask_within: Duration::ZERO,

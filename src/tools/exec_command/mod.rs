@@ -20,7 +20,7 @@ use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};
 use super::{input, schema};
 use crate::config::DEFAULT_YIELD_MS;
 use crate::envelope::{Actor, ToolError};
-use crate::model::phrases::{unusable, unusable_field, withdrawal_error};
+use crate::model::phrases::{not_begun, unusable, unusable_field, withdrawal_error};
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
 use crate::runtime::{self, Handle, OutputStream};
 use crate::terminal::Size;
@@ -71,7 +71,7 @@ pub(super) struct CommandInput {
     /// Action on processes that outlive the shell: `end` or `keep`.
     #[serde(default)]
     leftovers: runtime::Leftovers,
-    /// Maximum output in tokens of 4 characters, up to 64000. Default: 8000. TaskOutput reads the rest.
+    /// Maximum output in tokens of 4 characters, up to 64000. Default: 8000, of longer output 2000. TaskOutput reads the rest.
     max_output_tokens: Option<u64>,
     /// Purpose in one line, for the operator.
     description: Option<String>,
@@ -135,7 +135,13 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
         let budget = cx.caller.room.budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
         let outcome = match CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await {
-            Err(model::Error::StartUnknown(task)) => return Err(start_unknown(cx.runtime, task).await),
+            Err(model::Error::StartUnknown(task)) => {
+                let error = ToolError::from(model::Error::StartUnknown(task.clone()));
+                return Err(with_output(error, cx.runtime, &task).await);
+            }
+            Ok(ExecOutcome::Completed(task)) if task.never_began() => {
+                return Err(with_output(not_begun(), cx.runtime, &task).await);
+            }
             Err(model::Error::NotRun(task)) if cx.cut.reason().is_some() => {
                 cx.cut.took();
                 return Err(withdrawal_error(&task));
@@ -263,16 +269,15 @@ async fn end_details(
     Ok(CommandDetails::Ended { task, stdout, stderr })
 }
 
-/// Reports a command of which nobody can know whether it had begun, with the output so far.
-async fn start_unknown(runtime: &Handle, task: Arc<TaskView>) -> ToolError {
-    let budget = OutputBudget { chars: UNKNOWN_OUTPUT_CHARS, room: Room::chars(UNKNOWN_OUTPUT_CHARS) };
-    let read = async { StreamPreview::read_merged(&runtime.output_of(&task)?, &task.id, 0, budget).await };
+/// Adds the output so far to what is reported of a command whose end says nothing.
+async fn with_output(error: ToolError, runtime: &Handle, task: &TaskView) -> ToolError {
+    let budget = OutputBudget { chars: UNKNOWN_OUTPUT_CHARS.into(), room: Room::chars(UNKNOWN_OUTPUT_CHARS) };
+    let read = async { StreamPreview::read_merged(&runtime.output_of(task)?, &task.id, 0, budget).await };
     let output = match read.await {
         Ok(output) => output.text(),
         Err(error) => Some(format!("(cannot be read: {error})")),
     };
-    let details = json!({ "task_id": task.id, "output": output });
-    ToolError::from(model::Error::StartUnknown(task)).with_details(details)
+    error.with_details(json!({ "task_id": task.id, "output": output }))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(in crate::tools) struct ItemInput {
     /// End it after this many ms, 250 to 30000.
     #[serde(default = "default_yield")]
     yield_time_ms: u64,
-    /// Maximum output in tokens. Default: 8000.
+    /// Maximum output in tokens, as of ExecCommand.
     pub(super) max_output_tokens: Option<u64>,
     /// The fields for interaction that the item was given.
     #[serde(skip)]
@@ -92,6 +92,11 @@ pub(super) fn shared_in_words(given: &Value) -> Option<String> {
 }
 
 pub(super) fn parse(mut given: Value) -> Result<BatchInput, ToolError> {
+    let known = schema::known_input::<BatchInput>();
+    if let Some(fields) = given.as_object_mut() {
+        input::rename(fields, &[("commands", "items")]);
+    }
+    input::normalise(known, &mut given);
     let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
     let shared = shared_fields(&given);
     if let Some(fields) = given.as_object_mut() {
@@ -101,6 +106,8 @@ pub(super) fn parse(mut given: Value) -> Result<BatchInput, ToolError> {
     for item in given.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(fields) = item.as_object_mut() {
             input::rename(fields, ALIASES);
+            // As of ExecCommand; a batch shows none.
+            fields.shift_remove("description");
             for (name, value) in &shared {
                 if fields.get(*name).is_none_or(Value::is_null) {
                     fields.insert((*name).to_owned(), value.clone());
@@ -109,7 +116,6 @@ pub(super) fn parse(mut given: Value) -> Result<BatchInput, ToolError> {
         }
     }
     let interactive = take_interactive(&mut given);
-    let known = schema::known_input::<BatchInput>();
     let other = Some((ExecCommandTool::NAME, exec_command::takes as fn(&str) -> bool));
     let read = input::read_beside(ExecCommandBatchTool::NAME, known, &[], other, given);
     let mut input: BatchInput = read.map_err(|error| match is_single {
@@ -205,6 +211,23 @@ mod tests {
     }
 
     #[test]
+    fn other_ways_to_write_items_are_read() {
+        for given in [
+            json!({"items": ["ls", "pwd"]}),
+            json!({"commands": ["ls", {"command": "pwd", "description": "where"}]}),
+            json!({"items": "[{\"cmd\":\"ls\"},\"pwd\"]"}),
+            json!({"commands": "[\"ls\",\"pwd\"]", "stop_on_error": "false"}),
+        ] {
+            let read = parse(given.clone()).unwrap_or_else(|error| panic!("{given}: {error:?}"));
+            let cmds: Vec<_> = read.items.iter().map(|item| item.cmd.as_str()).collect();
+            assert_eq!((cmds, read.stop_on_error), (vec!["ls", "pwd"], false), "{given}");
+        }
+        for given in [json!({"items": "ls -l"}), json!({"items": {"cmd": "ls -l"}})] {
+            assert_eq!(parse(given).expect("reads").items[0].cmd, "ls -l");
+        }
+    }
+
+    #[test]
     fn any_other_invalid_field_fails_the_call_and_is_named() {
         let cases = [
             (
@@ -223,7 +246,7 @@ mod tests {
                 "unknown field `items.timeout_ms`",
             ),
             (json!({"items": [{"cmd": 5}]}), "items.cmd", "`items.cmd` must be a string, not another number"),
-            (json!({"items": ["ls"]}), "items", "`items` must be an object, not a string"),
+            (json!({"items": [5]}), "items", "each of `items` must be an object, not another number"),
             (json!({"items": [{"cmd": "ls"}], "tty": true}), "tty", "unknown field `tty`"),
             (json!({}), "items", "missing field `items`"),
         ];
@@ -232,13 +255,20 @@ mod tests {
             let expected = json!({"tool_name": "ExecCommandBatch", "field": field, "parse_error": problem});
             assert_eq!(details, expected, "{given}");
         }
-        for name in ["timeout_ms", "timeout", "run_in_background", "cols"] {
+        assert!(
+            refusal(json!({"items": [5]})).1.starts_with("each of `items` is an object: {\"cmd\":\"…\"};")
+        );
+        for name in ["timeout_ms", "timeout"] {
+            let (_, hint) = refusal(json!({"items": [{"cmd": "ls", name: 5}]}));
+            assert!(hint.starts_with("`yield_time_ms` is the time limit of one of `items`;"), "{hint}");
+        }
+        for name in ["run_in_background", "cols"] {
             let (_, hint) = refusal(json!({"items": [{"cmd": "ls", name: 5}, {"cmd": "ls"}]}));
             assert!(hint.starts_with(&format!("`{name}` is a field of ExecCommand;")), "{hint}");
         }
         let (_, hint) =
             refusal(json!({"items": [{"cmd": "ls", "stop_on_error": true, "timeout_ms": 5}], "tty": true}));
-        let places = "`stop_on_error` belongs beside `items`, not in it; `timeout_ms` is a field of ExecCommand; \
+        let places = "`stop_on_error` belongs beside `items`, not in it; `yield_time_ms` is the time limit of one of `items`; \
                       `tty` is a field of ExecCommand; ";
         assert!(hint.starts_with(places), "{hint}");
         let (_, hint) = refusal(json!({"items": [{"cmdd": "ls"}]}));

@@ -15,8 +15,8 @@ use crate::tools::budget::Room;
 use crate::tools::receipt::{LEFT_OUT, Receipt, ReceiptBlock, ReceiptLine, fit_output, safe_line};
 use crate::tools::task::{self, Notes};
 
-/// The maximum length of a command, in characters; only its first line is shown.
-const CMD_CHARS: usize = 120;
+/// The maximum length of a command, in characters: its caller knows it. Only its first line is shown.
+const CMD_CHARS: usize = 40;
 /// The maximum length of the message for an item that could not be run, in characters.
 const MESSAGE_CHARS: usize = 300;
 /// The maximum length of the line about how to read the rest, in characters.
@@ -34,11 +34,13 @@ fn results(result: &BatchResult) -> Receipt {
     let outcome = ReceiptLine::new(result.summary()).from(["completed_count", "item_count"]);
     let line = |(at, item): (usize, &ItemResult)| {
         let (end, fields) = ending(item, result.batch_deadline_ms);
-        // If an item has a block of its own, its number and command are shown there.
-        let whole = ["", "index", "cmd"].into_iter().filter(|_| block((at, item)).is_empty());
+        // If an item has a block of its own, its command is shown there.
+        let has_block = !block((at, item)).is_empty();
+        let whole = ["", "index", "cmd"].into_iter().filter(|_| !has_block);
         let fields = fields.into_iter().chain(whole);
         let fields = fields.map(|field| format!("items/{at}/{field}").trim_end_matches('/').to_owned());
-        ReceiptLine::exact(format!("[{}] {end} {}", item.index, echo(&item.cmd))).from(fields)
+        let cmd = if has_block { String::new() } else { format!(" {}", echo(&item.cmd)) };
+        ReceiptLine::exact(format!("[{}] {end}{cmd}", item.index)).from(fields)
     };
     Receipt::new(outcome).lines(result.items.iter().enumerate().map(line))
 }
@@ -208,14 +210,14 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_in_safe_line() {
-        let long = "x".repeat(121);
+        let long = "x".repeat(41);
         let cases = [
             ("git status --short", "git status --short".to_owned()),
             (" ls \n", "ls".to_owned()),
             ("cat <<E\na\nE", "cat <<E …(+2 lines)".to_owned()),
             ("a\tb  c", "a b  c".to_owned()),
-            (&long, format!("{} …", "x".repeat(120))),
-            (&format!("{long}\ny"), format!("{} …(+1 line)", "x".repeat(120))),
+            (&long, format!("{} …", "x".repeat(40))),
+            (&format!("{long}\ny"), format!("{} …(+1 line)", "x".repeat(40))),
             ("\n ", "(blank)".to_owned()),
         ];
         for (cmd, shown) in cases {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::{LineRequest, LineSelection};
+use crate::envelope::preview::LAID_OUT;
 use crate::runtime::HeldLine;
 use crate::tools::budget::Room;
 use crate::tools::receipt::safe_size;
@@ -40,6 +41,8 @@ pub(in crate::tools) struct OutputPage {
     partly_searched: u64,
     search_on: Option<String>,
     is_stopped: bool,
+    /// The lines are not those that were printed.
+    is_laid_out: bool,
 }
 
 /// What a text of the page represents.
@@ -85,11 +88,16 @@ impl OutputPage {
             partly_searched: 0,
             search_on: None,
             is_stopped: false,
+            is_laid_out: false,
         }
     }
 
     /// Processes the next line.
     pub(in crate::tools) fn line(&mut self, line: HeldLine<'_>) {
+        if self.seen == 0 && line.text == LAID_OUT {
+            self.is_laid_out = true;
+            self.room = self.room.minus(Room { lines: 1, ..Room::of(LAID_OUT).plus(LINE_END) });
+        }
         self.seen += 1;
         let at = self.seen;
         let line = &line;
@@ -164,7 +172,10 @@ impl OutputPage {
             LineSelection::Part(..) => None,
         };
         let more = more.or(self.rest_of_line);
-        let texts: Vec<&str> = self.shown.iter().map(|(_, text)| text.as_str()).collect();
+        let is_unsaid = self.is_laid_out && shown.is_some_and(|(first, _)| first > 1);
+        let head = is_unsaid.then_some(LAID_OUT);
+        let texts = self.shown.iter().map(|(_, text)| text.as_str());
+        let texts: Vec<&str> = head.into_iter().chain(texts).collect();
         FilledPage {
             text: texts.join("\n"),
             shown,

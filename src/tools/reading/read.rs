@@ -62,7 +62,7 @@ pub(in crate::tools) async fn read(
         return Err(unusable("TaskOutput", "task_id", reason).with_hint(hint));
     }
     let stream = wanted.stream;
-    let room = Room { chars: budget.room.chars.min(budget.chars), ..budget.room };
+    let room = Room { chars: budget.room.chars.min(budget.chars.whole), ..budget.room };
     let part = wanted.part();
     let page = OutputPage::new(wanted, room);
     let end = clock.now().mono + LONGEST;

@@ -292,30 +292,6 @@ async fn a_host_has_no_variables_of_the_process_that_started_it() {
 }
 
 #[tokio::test]
-async fn a_login_shell_finds_programs_where_its_caller_did() {
-    let bench = Bench::new();
-    let (venv, profile) = (bench.path().join("it's a venv"), bench.path().join(".profile"));
-    std::fs::create_dir(&venv).expect("a folder");
-    write_program(&venv.join("tool"), "#!/bin/sh\necho mine\n");
-    std::fs::write(profile, "PATH=/usr/bin:/bin; FROM_PROFILE=yes\n").expect("writes");
-    let path = format!("{}:/usr/bin:/bin", venv.display());
-    for shell in ["/bin/sh", "/bin/bash"] {
-        let cmd = "tool; echo $0 $# $FROM_PROFILE\nnosuch";
-        let path = std::ffi::OsString::from(&path);
-        let cmd = pilothouse::process::script::with_callers_path(cmd.into(), Path::new(shell), Some(&path));
-        let mut command = bench.command(&cmd, PIPES);
-        (command.shell, command.profile) = (shell.into(), ShellProfile::Login);
-        let outcome = bench.finish(command).await;
-        assert_eq!(outcome.stdout, format!("mine\n{shell} 0 yes\n"), "{}", outcome.stderr);
-        assert!(
-            outcome.stderr.contains("line 2: ") || outcome.stderr.contains(": 2: "),
-            "{}",
-            outcome.stderr
-        );
-    }
-}
-
-#[tokio::test]
 async fn twenty_commands_start_at_once() {
     let bench = Bench::new();
     let runs = (0..20).map(|number| {

@@ -8,7 +8,11 @@ fn whole(text: &str) -> StreamText {
     StreamText::Whole(text.to_owned())
 }
 
-fn cut_both(a: &StreamText, b: &StreamText, budget: usize) -> (Option<Preview>, Option<Preview>) {
+fn cut_both(
+    a: &StreamText,
+    b: &StreamText,
+    budget: impl Into<PreviewBudget>,
+) -> (Option<Preview>, Option<Preview>) {
     let read_on = ReadOn::default();
     cut_pair((a, &read_on), (b, &read_on), budget)
 }
@@ -109,11 +113,13 @@ fn a_small_budget_gives_a_plain_beginning() {
 
 #[test]
 fn a_json_document_is_laid_out_before_it_is_cut() {
-    let shown = cut(&whole("{\"a\":[1,2]}\n"), 1000).unwrap();
-    assert_eq!(shown.text, "{\n  \"a\": [\n    1,\n    2\n  ]\n}\n");
     let long = serde_json::to_string(&(0..500).collect::<Vec<_>>()).unwrap();
     let shown = cut(&whole(&long), 400).unwrap();
-    assert!(shown.text.starts_with("[\n  0,\n  1,\n") && shown.text.ends_with("  499\n]"), "{}", shown.text);
+    assert!(shown.text.starts_with(&format!("{LAID_OUT}\n[\n  0,\n  1,\n")), "{}", shown.text);
+    assert!(shown.text.ends_with("  499\n]"), "{}", shown.text);
+    for as_printed in ["{\"a\":[1,2]}\n".to_owned(), long.replace("250,", "250,\n")] {
+        assert_eq!(cut(&whole(&as_printed), 4_000).unwrap().text, as_printed);
+    }
 }
 
 #[test]
@@ -141,19 +147,35 @@ fn a_stream_takes_what_the_other_leaves() {
 #[test]
 fn two_streams_over_a_small_budget_are_both_cut() {
     let (out, err) = (whole(&"o".repeat(120)), whole(&"e".repeat(120)));
-    let (out, err) = cut_both(&out, &err, budget_chars(Some(50)));
+    let (out, err) = cut_both(&out, &err, PreviewBudget::of_tokens(Some(50)));
     assert_eq!(out, Some(Preview { text: "o".repeat(100), truncated: true }));
     assert_eq!(err, Some(Preview { text: "e".repeat(100), truncated: true }));
 }
 
 #[test]
-fn tokens_have_a_default_and_a_ceiling() {
-    let cases =
-        [(None, 8_000), (Some(0), 8_000), (Some(50), 50), (Some(64_001), 64_000), (Some(u64::MAX), 64_000)];
-    for (asked, effective) in cases {
-        assert_eq!(effective_tokens(asked), effective);
+fn what_fits_is_whole_and_longer_output_is_cut_to_a_quarter_of_that_unless_tokens_are_asked_for() {
+    let budget = |whole, cut| PreviewBudget { whole, cut };
+    for (asked, expected) in [
+        (None, budget(32_000, 8_000)),
+        (Some(0), budget(32_000, 8_000)),
+        (Some(50), budget(200, 200)),
+        (Some(u64::MAX), budget(256_000, 256_000)),
+    ] {
+        assert_eq!(PreviewBudget::of_tokens(asked), expected);
     }
-    assert_eq!(budget_chars(None), 32_000);
+    let usual = PreviewBudget::of_tokens(None);
+    let shown = |text: &str| cut(&whole(text), usual).expect("not blank").text.chars().count();
+    assert_eq!(shown(&"x".repeat(32_000)), 32_000);
+    assert!((7_900..=8_000).contains(&shown(&"x".repeat(32_001))));
+    let read_on = ReadOn::default();
+    let both = |a: usize, b: usize| {
+        let (a, b) = (whole(&"a".repeat(a)), whole(&"b".repeat(b)));
+        let (a, b) = cut_pair((&a, &read_on), (&b, &read_on), usual);
+        [a, b].map(|shown| shown.expect("not blank").text.chars().count())
+    };
+    assert_eq!(both(30_000, 2_000), [30_000, 2_000]);
+    assert_eq!(both(100, 40_000)[0], 100);
+    assert!(both(100, 40_000)[1] <= 7_900);
 }
 
 #[test]
@@ -203,10 +225,10 @@ proptest! {
         let mut items: Vec<serde_json::Value> = many.into_iter().map(Into::into).collect();
         items.insert(at.min(items.len()), long.into());
         let printed = serde_json::Value::from(items).to_string();
-        let laid_out = pretty::laid_out(&printed).expect("within bounds");
+        let laid_out = laid_out(&printed).into_owned();
         let cut = cut(&whole(&printed), budget).expect("not blank");
         let read_on = ReadOn::default();
-        let expected = Readable { text: ShownText::All(laid_out.into()), read_on: &read_on }.cut(budget);
+        let expected = Readable { text: ShownText::All(laid_out.into()), read_on: &read_on }.cut(budget.into());
         prop_assert_eq!(cut, expected);
     }
 

@@ -28,22 +28,36 @@ impl CeilingHit {
     }
 }
 
+impl CeilingHit {
+    /// Says what its caller can do about it.
+    pub fn advice(&self) -> &'static str {
+        match self.kind {
+            CeilingKind::MemoryLimit => {
+                "Let it use less memory, as with fewer jobs at once: only the operator can raise the ceiling."
+            }
+            CeilingKind::SystemOom => "Let it use less memory, or run it when less else runs.",
+            CeilingKind::ProcessLimit => {
+                "Let it start fewer processes at once: only the operator can raise the ceiling."
+            }
+        }
+    }
+}
+
+/// Says who enforced it: Pilothouse, which polls, or the kernel.
 impl fmt::Display for CeilingHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = self.limit.unwrap_or_default();
-        let soft = if self.soft { ", soft" } else { "" };
-        match self.kind {
-            CeilingKind::MemoryLimit => {
-                write!(f, "ended by its memory ceiling ({}{soft})", Bytes(limit))?;
-                self.peak_in_words().map_or(Ok(()), |peak| write!(f, "; {peak}"))
+        let by = if self.soft { "Pilothouse" } else { "the kernel" };
+        let (kind, limit) = match self.kind {
+            CeilingKind::MemoryLimit => ("memory", Bytes(limit).to_string()),
+            CeilingKind::ProcessLimit if self.soft => ("process", limit.to_string()),
+            CeilingKind::SystemOom => {
+                return f.write_str("ended by the kernel: the machine ran out of memory");
             }
-            CeilingKind::SystemOom => f.write_str("ended by the system, which ran out of memory"),
-            CeilingKind::ProcessLimit if self.soft => {
-                write!(f, "ended by its process ceiling ({limit}{soft})")?;
-                self.peak_in_words().map_or(Ok(()), |peak| write!(f, "; {peak}"))
-            }
-            CeilingKind::ProcessLimit => write!(f, "could not start more processes: limit {limit}"),
-        }
+            CeilingKind::ProcessLimit => return write!(f, "could not start more processes: limit {limit}"),
+        };
+        write!(f, "ended by {by} at its {kind} ceiling ({limit})")?;
+        self.peak_in_words().map_or(Ok(()), |peak| write!(f, "; {peak}"))
     }
 }
 
@@ -58,14 +72,18 @@ mod tests {
         for (hit, words, is_end) in [
             (
                 memory(true, Some(530 << 20 | 7)),
-                "ended by its memory ceiling (512 MiB, soft); peak 530 MiB",
+                "ended by Pilothouse at its memory ceiling (512 MiB); peak 530 MiB",
                 true,
             ),
-            (memory(false, Some(512 << 20)), "ended by its memory ceiling (512 MiB); peak 512 MiB", true),
-            (memory(false, None), "ended by its memory ceiling (512 MiB)", true),
+            (
+                memory(false, Some(512 << 20)),
+                "ended by the kernel at its memory ceiling (512 MiB); peak 512 MiB",
+                true,
+            ),
+            (memory(false, None), "ended by the kernel at its memory ceiling (512 MiB)", true),
             (
                 hit(CeilingKind::SystemOom, None, false, None),
-                "ended by the system, which ran out of memory",
+                "ended by the kernel: the machine ran out of memory",
                 true,
             ),
             (
@@ -75,7 +93,7 @@ mod tests {
             ),
             (
                 hit(CeilingKind::ProcessLimit, Some(256), true, Some(300)),
-                "ended by its process ceiling (256, soft); peak 300",
+                "ended by Pilothouse at its process ceiling (256); peak 300",
                 true,
             ),
         ] {

@@ -11,5 +11,7 @@ mod tool_errors;
 mod waits;
 
 pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
-pub use tool_errors::{question_not_found, task_not_found, unusable, unusable_field, withdrawal_error};
-pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, hold_sentence};
+pub use tool_errors::{
+    not_begun, question_not_found, task_not_found, unusable, unusable_field, withdrawal_error,
+};
+pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, NOT_BEGUN, hold_sentence};

@@ -1,8 +1,10 @@
 //! Where a task listens, and who holds a port that a task could not have.
 
+use jiff::Timestamp;
 use pilothouse_envelope::units::millis;
+use pilothouse_envelope::{Actor, SafeText};
 
-use crate::{Listener, PortHolder, TakenPort};
+use crate::{Listener, PortHolder, TakenPort, millis_between};
 
 impl Listener {
     /// Says since when: `127.0.0.1:5173 after 1.2 s`.
@@ -12,7 +14,26 @@ impl Listener {
     }
 }
 
+impl PortHolder {
+    /// Says which task it is, under a name; who started it, and how long before `at`.
+    #[must_use]
+    pub fn describe(&self, name: &str, by: &str, at: Timestamp) -> String {
+        let age = millis(millis_between(self.since, at));
+        format!("{name} `{}`, started by {by} {age} earlier", SafeText::lines(&self.cmd))
+    }
+}
+
 impl TakenPort {
+    /// Says what an agent can do about it, which may end no tasks but its own.
+    #[must_use]
+    pub fn advice(&self, agent: &Actor) -> &'static str {
+        if self.holders.iter().any(|holder| holder.by == *agent) {
+            "use another port, or end your own task with TaskStop"
+        } else {
+            "use another port"
+        }
+    }
+
     /// Says who holds it, a holder in the words of `holder`. Who holds a port that no task of this runtime holds may be
     /// known to `other`.
     pub fn sentence(

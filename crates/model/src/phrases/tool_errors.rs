@@ -7,6 +7,7 @@ use serde_json::json;
 
 use pilothouse_envelope::{ErrorKind, ToolError, one_line, with_causes};
 
+use super::NOT_BEGUN;
 use crate::{AnswerRefusal, Error, Resource, TaskFact, TaskView};
 
 /// The maximum length of a path inside a sentence, in characters.
@@ -46,6 +47,12 @@ impl From<Error> for ToolError {
                 Self::new(ErrorKind::WorkdirNotFound, message)
                     .with_details(json!({ "workdir": workdir, "reason": reason }))
                     .with_hint("check the path: it is absolute, or relative to the workspace root")
+            }
+            NoLogin { shell, reason } => {
+                let message = format!("{} cannot be a login shell: {reason}.", short(&shell));
+                Self::new(ErrorKind::CommandSpawnFailed, message)
+                    .with_details(json!({ "shell": shell, "reason": reason }))
+                    .with_hint("leave `login` out, or name another shell")
             }
             NotHandedOver { reason } => {
                 Self::new(ErrorKind::CommandSpawnFailed, "The command could not be handed over to the runtime.")
@@ -152,6 +159,12 @@ const NO_GROUP: &str = "nothing was run; the operator can start the runtime in a
 fn start_unknown(error: &Error) -> ToolError {
     ToolError::new(ErrorKind::StartUnknown, make_sentence(error.to_string()))
         .with_hint("it may have run: look at what it has done before you run it again")
+}
+
+/// Reports that a login profile ended the shell.
+pub fn not_begun() -> ToolError {
+    ToolError::new(ErrorKind::ExecutionFailed, NOT_BEGUN)
+        .with_hint("leave `login` out, or have the profile mended")
 }
 
 /// Makes a sentence of a message.

@@ -13,6 +13,10 @@ pub const AWAITS_TURN: &str = "Command waits for its turn; nothing has been run"
 /// Says that a command has not begun, because of the operator.
 pub const AWAITS_OPERATOR: &str = "Command awaits the operator; nothing has been run";
 
+/// Says that a login profile ended the shell.
+pub const NOT_BEGUN: &str =
+    "The login profile ended the shell before the command; nothing of the command was run.";
+
 /// Says why a command is held, and what its caller must not do.
 pub fn hold_sentence(is_paused: bool) -> String {
     let why = if is_paused {

@@ -148,7 +148,7 @@ mod tests {
         lines.wrap(80);
         let failed = lines.rows().iter().flatten().filter(|piece| piece.role == Role::Failed);
         let failed: Vec<&str> = failed.map(|piece| piece.text.as_str()).collect();
-        assert_eq!(failed, ["[2] exit=3 do 2", "[2] do 2"]);
+        assert_eq!(failed, ["[2] exit=3", "[2] do 2"]);
     }
 
     #[test]

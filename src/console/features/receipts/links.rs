@@ -136,8 +136,8 @@ mod tests {
         let expected = [
             "\"completed_count\": 1 = ExecCommandBatch completed 1/3 items",
             "\"item_count\": 3 = ExecCommandBatch completed 1/3 items",
-            "\"exit_status\": 0 = [1] exit=0 cat notes",
-            "\"kind\": \"unsupported\" = [2] rejected=unsupported python -i",
+            "\"exit_status\": 0 = [1] exit=0",
+            "\"kind\": \"unsupported\" = [2] rejected=unsupported",
             "\"reason\": \"stop_on_error\" = [3] skipped=stop_on_error true",
             "{ = [3] skipped=stop_on_error true",
             "\"index\": 3 = [3] skipped=stop_on_error true",

@@ -12,9 +12,11 @@ use crate::envelope::with_causes;
 use crate::journal::Durability;
 use crate::model::{Error, ProgramStep, TaskView};
 use crate::process::environment::{Environment, Terminals};
+use crate::process::script::{self, LoginPlace, WrappedCommand};
+use crate::process::shell_kind::ShellKind;
 use crate::process::{
     ComingHost, CommandOrder, ExactCommand, HostedCommand, RunningCommand, ShellProfile, SpawnError, Spawner,
-    Stdio, Workdir, claim_controllers, environment, script, workdir,
+    Stdio, Workdir, claim_controllers, environment, own_umask, workdir,
 };
 use crate::runtime::PendingWrite;
 use crate::runtime::record_row::Fact;
@@ -49,7 +51,9 @@ impl StartJob {
         let mut env = match (&self.step, &native) {
             (_, Some(_)) => environment::for_native(base, id),
             (Some(step), None) => environment::for_step(base, id, &step.variables),
-            (None, None) => environment::for_task(base, self.terminals(), id, &shared.env.set),
+            (None, None) => environment::for_task(base, self.terminals(), id, &shared.env.set, |name| {
+                shared.env.keeps(name)
+            }),
         };
         if let Some(terminal) = &host.terminal {
             environment::ask_at(&mut env, terminal);
@@ -104,22 +108,31 @@ impl StartJob {
                 (None, place.map_err(|error| not_entered(path, &error))?)
             }
         };
-        let (profile, (cmd, text)) = match (&self.step, *login) {
-            (Some(_), _) => {
-                let (cmd, text) = script::sourcing(folder, cmd);
-                (ShellProfile::Nothing, (cmd, Some(text)))
-            }
+        let variable = self.environment.get("PATH");
+        let kind = ShellKind::of(&shell, variable);
+        let (profile, wrapped) = match (&self.step, *login) {
+            (Some(_), _) => (ShellProfile::Nothing, script::step_command(folder, kind, cmd)),
             (None, true) => {
-                let path = self.environment.get("PATH");
-                (ShellProfile::Login, (script::with_callers_path(cmd.clone(), &shell, path), None))
+                if let Some(reason) = kind.login_obstacle() {
+                    return Err(Error::NoLogin { shell: shell.display().to_string(), reason });
+                }
+                let place = LoginPlace {
+                    folder,
+                    workdir: &place.path,
+                    path: variable,
+                    umask: umask.or_else(own_umask),
+                };
+                (ShellProfile::Login, script::login_command(kind, cmd.clone(), &place))
             }
-            (None, false) => (ShellProfile::Usual, (cmd.clone(), None)),
+            (None, false) => (ShellProfile::Usual, WrappedCommand { cmd: cmd.clone(), text: None }),
         };
         let stdio = match tty {
             true => Stdio::Pty { size: *size },
             false => Stdio::Pipes { stdin: *accepts_input },
         };
-        let (env, folder) = (env.to_vec(), folder.clone());
+        let mut env = env.to_vec();
+        env.extend(wrapped.variable(kind));
+        let (WrappedCommand { cmd, text }, folder) = (wrapped, folder.clone());
         let (ceilings, must_hold) = (self.ceilings, shared.limits.require);
         let command = HostedCommand {
             shell,
