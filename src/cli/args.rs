@@ -295,6 +295,37 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_command_that_a_fix_names_can_be_typed() {
+        let mut files = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let fix = regex::Regex::new(r#"\.(?:fix|with_hint)\(\s*(?:format!\(\s*)?"((?:[^"\\]|\\.)*)""#)
+            .expect("a pattern");
+        let named = regex::Regex::new(r"pilothouse((?: (?:--)?[a-z{][a-z_{}-]*)+)").expect("a pattern");
+        let mut count = 0;
+        while let Some(path) = files.pop() {
+            if let Ok(folder) = std::fs::read_dir(&path) {
+                files.extend(folder.map(|entry| entry.expect("an entry").path()));
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            for words in fix.captures_iter(&text).flat_map(|fix| {
+                let fix = fix.get(1).map_or("", |fix| fix.as_str()).to_owned();
+                named.captures_iter(&fix).map(|named| named[1].to_owned()).collect::<Vec<_>>()
+            }) {
+                // A placeholder stands for an agent or a machine.
+                let typed =
+                    words.split_whitespace().map(|word| if word.starts_with('{') { "claude" } else { word });
+                // What follows the command in a sentence is no part of it.
+                let typed: Vec<&str> = std::iter::once("pilothouse").chain(typed).collect();
+                let is_typed =
+                    (2..=typed.len()).rev().any(|end| tree().try_get_matches_from(&typed[..end]).is_ok());
+                assert!(is_typed, "{}: {words}", path.display());
+                count += 1;
+            }
+        }
+        assert!(count > 10, "{count}");
+    }
+
     /// Returns what was typed at each level.
     fn given(matches: &ArgMatches) -> String {
         let words = |id: &clap::Id| format!("{id} {:?} ", matches.get_raw(id.as_str()));

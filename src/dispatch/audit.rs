@@ -12,6 +12,7 @@ use super::forms::PlainDefault;
 use super::recording::{self, off_loop};
 use super::response::Failure;
 use super::table::table;
+use crate::envelope::SafeText;
 use crate::journal::{JournalItem, JournalReader, JournalRecord, VerifyReport};
 use crate::runtime::past::{self, RecordingState};
 
@@ -326,7 +327,7 @@ pub(super) struct AuditExport;
 pub(super) struct AuditExportOutput {
     /// The recording.
     recording: String,
-    /// Its rows, each exactly as in the journal; parts kept in files are named, not included.
+    /// Its rows as in the journal; parts kept in files are named, not included.
     rows: Vec<Value>,
     #[serde(skip)]
     #[schemars(skip)]
@@ -348,14 +349,14 @@ impl LocalCommand for AuditExport {
     async fn run(cx: &mut CommandContext, input: RecordingInput) -> Result<AuditExportOutput, Failure> {
         let listed = recording::find(cx, &input.recording)?;
         let folder = listed.folder.clone();
-        let lines = off_loop(move || {
-            let lines = records(&folder)?
-                .into_iter()
-                .map(|record| String::from_utf8_lossy(record.line()).into_owned());
-            Ok(lines.collect::<Vec<_>>().join("\n"))
+        let rows: Vec<Value> = off_loop(move || {
+            let rows = records(&folder)?.into_iter();
+            Ok(rows.filter_map(|record| serde_json::from_slice(record.line()).ok()).collect())
         })
         .await?;
-        let rows = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        // As lines of a terminal: characters that move text are written as escapes.
+        let lines = rows.iter().filter_map(|row| SafeText::json(row).ok());
+        let lines = lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
         Ok(AuditExportOutput { recording: listed.name, rows, lines })
     }
 

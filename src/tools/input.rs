@@ -162,9 +162,9 @@ pub(super) fn taken_otherwise(
 /// digits for a number (of milliseconds, a duration such as `2m`); `2.0` is an integer to JSON Schema, and none to what
 /// reads it; and what [`convert`] takes.
 pub(super) fn normalise(schema: &Value, given: &mut Value) {
-    convert(schema, given);
-    if let Some(items) = given.as_array_mut() {
-        items.iter_mut().for_each(|item| normalise(&schema["items"], item));
+    for item in given.as_array_mut().into_iter().flatten() {
+        convert(&schema["items"], item);
+        normalise(&schema["items"], item);
     }
     let (Some(known), Some(object)) = (schema["properties"].as_object(), given.as_object_mut()) else {
         return;
@@ -172,6 +172,7 @@ pub(super) fn normalise(schema: &Value, given: &mut Value) {
     object.retain(|name, value| !(value.is_null() && known.contains_key(name)));
     for (name, value) in object {
         let Some(schema) = known.get(name) else { continue };
+        convert(schema, value);
         if schema["type"] == "integer"
             && let Some(number) =
                 value.as_str().and_then(|text| quantity(name, text)).or_else(|| whole(value))

@@ -197,6 +197,8 @@ pub enum Resource {
     Descriptors,
     /// Pseudo-terminals.
     Ptys,
+    /// There is no place for pseudo-terminals: `/dev/pts` is not mounted.
+    Terminal,
     /// Processes, or the memory for one more.
     Processes,
 }

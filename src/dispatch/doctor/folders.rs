@@ -103,12 +103,23 @@ fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u3
 fn missing(check: &'static str, path: &Path) -> DoctorFinding {
     let standing = path.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
     let found = format!("{}: does not exist yet, created when needed", displayed_path(path));
-    if rustix::fs::access(standing, rustix::fs::Access::WRITE_OK).is_ok() {
+    let Err(refused) = rustix::fs::access(standing, rustix::fs::Access::WRITE_OK) else {
         return Folders.ok(check, found);
-    }
+    };
     let found =
         format!("{}: cannot be created, {} is not writable", displayed_path(path), displayed_path(standing));
-    Folders.problem(check, found, format!("chmod u+w {}", displayed_path(standing)))
+    let is_mine =
+        std::fs::metadata(standing).is_ok_and(|facts| facts.uid() == rustix::process::geteuid().as_raw());
+    let fix = match refused {
+        rustix::io::Errno::ROFS => {
+            "its file system is read-only: mount it writable, or set XDG_STATE_HOME and XDG_CONFIG_HOME"
+        }
+        _ if is_mine => {
+            return Folders.problem(check, found, format!("chmod u+w {}", displayed_path(standing)));
+        }
+        _ => "have its owner let you write there, or set XDG_STATE_HOME and XDG_CONFIG_HOME",
+    };
+    Folders.problem(check, found, fix.to_owned())
 }
 
 fn room(places: &Places) -> Option<DoctorFinding> {

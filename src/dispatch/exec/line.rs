@@ -71,8 +71,10 @@ fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<StreamRe
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| parse_failure("The line is not UTF-8.").detail(error.to_string()))?;
-    let Strict(value) = serde_json::from_str(text)
-        .map_err(|error| parse_failure("The line is not JSON.").detail(at_line(&error, number)))?;
+    let Strict(value) = serde_json::from_str(text).map_err(|error| {
+        let message = if error.is_data() { "The line has a key twice." } else { "The line is not JSON." };
+        parse_failure(message).detail(at_line(&error, number))
+    })?;
     let Value::Object(mut payload) = value else {
         return Err(parse_failure("The line is not a JSON object."));
     };

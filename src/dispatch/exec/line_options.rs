@@ -75,6 +75,9 @@ pub(super) fn apply(
             "timeout" => flags.timeout = timeout(&given, &value)?.or(flags.timeout),
             "idempotency-key" => flags.once = key(&given, &value)?,
             "output" | "format" if value == "json" || value == "jsonl" => {}
+            "output" | "format" => {
+                return Err(takes(&given, "`json`: every line of a stream is answered so"));
+            }
             _ => field(command, &given, &name.replace('-', "_"), value, payload)?,
         }
         seen.push(name);

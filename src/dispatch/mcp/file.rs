@@ -30,7 +30,7 @@ pub(in crate::dispatch) fn read(path: &Path) -> Result<Option<String>, Failure> 
     };
     if facts.is_symlink() {
         let to = fs::canonicalize(path).map(|to| format!(" to {}", to.display())).unwrap_or_default();
-        return Err(refused(&format!("is a link{to}")).fix("change that file by hand: pilothouse mcp config"));
+        return Err(refused(&format!("is a link{to}")).fix("change the file that it leads to by hand"));
     }
     if !facts.is_file() {
         return Err(refused("is not a regular file"));

@@ -79,6 +79,9 @@ impl SpawnError {
         match self {
             Self::NoTerminals => Some(Resource::Ptys),
             Self::NoDescriptors { .. } => Some(Resource::Descriptors),
+            Self::Streams { what: TERMINAL, source } => {
+                Resource::used_up(source).or(Some(Resource::Terminal))
+            }
             Self::Streams { source, .. } | Self::Host { source, .. } | Self::Start { source, .. } => {
                 Resource::used_up(source)
             }

@@ -181,6 +181,7 @@ fn exhaustion_error(resource: Resource, message: &str) -> ToolError {
             "No file descriptors are left to start the command with.",
             "end a task with TaskStop, or wait for one to finish, then call again",
         ),
+        Resource::Terminal => ("No terminal can be made here.", "leave `tty` out"),
         Resource::Ptys => (
             "No pseudo-terminals are left to start the command with.",
             "start it without `tty`, or end a task that has a terminal with TaskStop and call again",
@@ -193,7 +194,7 @@ fn exhaustion_error(resource: Resource, message: &str) -> ToolError {
     ToolError::new(ErrorKind::ResourceExhausted, text)
         .with_details(json!({ "resource": resource, "os_error": message }))
         .with_hint(hint)
-        .retryable(true)
+        .retryable(resource != Resource::Terminal)
 }
 
 fn is_full(error: &std::io::Error) -> bool {
