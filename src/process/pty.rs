@@ -1,6 +1,7 @@
 //! The PTY of a command: our side of it, shared. Never writes to it by itself.
 
 use std::ffi::OsString;
+use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
@@ -9,15 +10,15 @@ use std::{fmt, io};
 
 use portable_pty::{Child, CommandBuilder, PtyPair, PtySize};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::{Errno, ioctl_fionread, retry_on_intr};
+use rustix::fs::{OFlags, Timestamps, UTIME_OMIT, fcntl_getfl, fcntl_setfl, fstat, futimens};
+use rustix::io::{Errno, ioctl_fionread, readv, retry_on_intr};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize,
-    tcsetattr, tcsetwinsize,
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr, tcgetpgrp,
+    tcgetwinsize, tcsetattr, tcsetwinsize,
 };
 
-use super::CallerTerminal;
+use super::{CallerTerminal, sys};
 use crate::terminal::Size;
 
 /// Our side of a PTY. Clones share it; it closes with the last clone and duplicate.
@@ -41,6 +42,17 @@ pub struct InputMode {
     pub eof: Option<u8>,
     /// The interrupt character, if there is one.
     pub intr: Option<u8>,
+}
+
+/// What a look at the input of a terminal has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputLook {
+    /// How many bytes can be read: whole lines only, if the terminal hands over those.
+    pub bytes: u64,
+    /// Whether anything may have been read since the look before; at the first, it may.
+    pub was_read: bool,
+    /// Whether the terminal hands over whole lines.
+    pub has_lines: bool,
 }
 
 impl Pty {
@@ -137,6 +149,46 @@ impl Pty {
             eof: character(SpecialCodeIndex::VEOF),
             intr: character(SpecialCodeIndex::VINTR),
         })
+    }
+
+    /// Returns all modes of the terminal.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn modes(&self) -> io::Result<Termios> {
+        Ok(tcgetattr(&self.master)?)
+    }
+
+    /// Makes reads of our side also report that a program has thrown away its input ([`read_terminal`]).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn report_flushes(&self) -> io::Result<()> {
+        sys::report_terminal(self.master.as_fd())
+    }
+
+    /// Looks at what was typed and not read. The kernel notes when a terminal is read, to 8 s: each look sets that time to
+    /// one that it never is, so that the next knows whether somebody has read since.
+    ///
+    /// # Errors
+    /// If no descriptors are left, or the kernel refuses.
+    pub fn look_at_input(&self) -> io::Result<InputLook> {
+        let opened;
+        let slave = match &self.slave {
+            Some(kept) => &**kept,
+            None => {
+                opened = ioctl_tiocgptpeer(&*self.master, OPEN)?;
+                &opened
+            }
+        };
+        let was_read = fstat(slave)?.st_atime != 0;
+        let (unread, as_it_is) =
+            (Timespec { tv_sec: 0, tv_nsec: 0 }, Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT });
+        // Without it, anything may have been read.
+        let _ = futimens(slave, &Timestamps { last_access: unread, last_modification: as_it_is });
+        take_in(slave);
+        let has_lines = tcgetattr(slave)?.local_modes.contains(LocalModes::ICANON);
+        Ok(InputLook { bytes: ioctl_fionread(slave)?, was_read, has_lines })
     }
 
     /// Returns the terminal's current foreground process group.
@@ -236,14 +288,50 @@ fn os_error(text: &str) -> io::Error {
 /// # Errors
 /// As `read(2)`.
 pub fn read_output(fd: impl AsFd, bytes: &mut [u8]) -> rustix::io::Result<usize> {
+    until_end(&fd, || rustix::io::read(&fd, &mut *bytes))
+}
+
+fn until_end(
+    fd: &impl AsFd,
+    mut read: impl FnMut() -> rustix::io::Result<usize>,
+) -> rustix::io::Result<usize> {
     loop {
-        match rustix::io::read(&fd, &mut *bytes) {
-            Err(Errno::IO) if is_readable(&fd) => {}
+        match read() {
+            Err(Errno::IO) if is_readable(fd) => {}
             Err(Errno::IO) => return Ok(0),
             read => return read,
         }
     }
 }
+
+/// What was read of a terminal that reports ([`Pty::report_flushes`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TerminalRead {
+    /// So many bytes of output; 0 at its end.
+    Output(usize),
+    /// A program has thrown away the input that was not read, or a signal character has.
+    Flush,
+    /// Something else.
+    Report,
+}
+
+/// Reads output of a command from a terminal that reports. There must be room for a byte at least.
+///
+/// # Errors
+/// As `read(2)`.
+pub fn read_terminal(fd: impl AsFd, bytes: &mut [u8]) -> rustix::io::Result<TerminalRead> {
+    let mut report = [0];
+    let length =
+        until_end(&fd, || readv(&fd, &mut [IoSliceMut::new(&mut report), IoSliceMut::new(&mut *bytes)]))?;
+    Ok(match report {
+        [0] => TerminalRead::Output(length.saturating_sub(1)),
+        [report] if report & FLUSH != 0 => TerminalRead::Flush,
+        _ => TerminalRead::Report,
+    })
+}
+
+/// The bit of a report that says that input was thrown away (`TIOCPKT_FLUSHREAD`).
+const FLUSH: u8 = 1;
 
 /// Tells whether there is something to read; of a terminal, once what is on its way has arrived.
 fn is_readable(fd: &impl AsFd) -> bool {
@@ -253,6 +341,8 @@ fn is_readable(fd: &impl AsFd) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rustix::termios::{QueueSelector, tcflush};
+
     use super::*;
 
     #[test]
@@ -286,6 +376,47 @@ mod tests {
         assert_eq!(rustix::io::read(&reader, &mut said), Ok(6));
         assert_eq!(rustix::io::read(&reader, &mut said), Err(rustix::io::Errno::AGAIN), "no end");
         assert!(!pty.has_output());
+    }
+
+    #[test]
+    fn a_look_tells_how_much_was_typed_and_whether_somebody_has_read_since_the_one_before() {
+        let (pty, slave) = Pty::open(Size::default()).expect("opens");
+        pty.write(b"one\ntwo\nthree").expect("typed");
+        let look = || pty.look_at_input().expect("a look");
+        assert_eq!(look(), InputLook { bytes: 8, was_read: true, has_lines: true });
+        assert_eq!(look(), InputLook { bytes: 8, was_read: false, has_lines: true });
+        assert_eq!(rustix::io::read(&slave, &mut [0; 16]), Ok(4), "one line");
+        assert_eq!(look(), InputLook { bytes: 4, was_read: true, has_lines: true });
+        let mut modes = tcgetattr(&slave).expect("modes");
+        modes.make_raw();
+        tcsetattr(&slave, OptionalActions::Now, &modes).expect("raw");
+        assert_eq!(look(), InputLook { bytes: 9, was_read: false, has_lines: false });
+        drop(slave);
+        assert_eq!(look().bytes, 9, "it is there when nobody has the terminal open");
+    }
+
+    #[test]
+    fn a_terminal_that_reports_tells_that_input_was_thrown_away_and_gives_all_output() {
+        let (pty, slave) = Pty::open(Size::default()).expect("opens");
+        pty.report_flushes().expect("reports");
+        pty.write(b"typed").expect("typed");
+        take_in(&slave);
+        let (reader, mut said) = (pty.duplicate().expect("a descriptor"), [0; 16]);
+        let mut read = || read_terminal(&reader, &mut said).map(|read| (read, said));
+        assert_eq!(
+            read().map(|(read, said)| (read, said[..5].to_vec())),
+            Ok((TerminalRead::Output(5), b"typed".to_vec()))
+        );
+        assert_eq!(read(), Err(Errno::AGAIN));
+        tcflush(&slave, QueueSelector::IFlush).expect("flushed");
+        rustix::io::write(&slave, b"more").expect("written");
+        assert_eq!(read().map(|(read, _)| read), Ok(TerminalRead::Flush));
+        assert_eq!(
+            read().map(|(read, said)| (read, said[..4].to_vec())),
+            Ok((TerminalRead::Output(4), b"more".to_vec()))
+        );
+        drop(slave);
+        assert_eq!(read().map(|(read, _)| read), Ok(TerminalRead::Output(0)), "the end");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! sound, and nothing here makes decisions.
 #![expect(
     unsafe_code,
-    reason = "close_range, malloc_trim, turns of a thread, signal dispositions and handlers, signalfd, leases, fork, clone3, execve, TIOCNOTTY and foreign descriptors"
+    reason = "close_range, malloc_trim, turns of a thread, signal dispositions and handlers, signalfd, leases, fork, clone3, execve, TIOCNOTTY, TIOCPKT and foreign descriptors"
 )]
 
 use std::convert::Infallible;
@@ -332,6 +332,14 @@ pub(super) fn split() -> io::Result<Option<Pid>> {
 pub(super) fn give_up_terminal(terminal: &File) -> io::Result<()> {
     // SAFETY: the request takes no argument and touches no memory of this process.
     let done = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCNOTTY) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Makes each read of our side of a terminal begin with a byte that says whether it is output (0) or a report.
+pub(super) fn report_terminal(master: BorrowedFd<'_>) -> io::Result<()> {
+    let is_on: libc::c_int = 1;
+    // SAFETY: the request reads one number, which outlives the call.
+    let done = unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCPKT, &raw const is_on) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -12,8 +12,8 @@ use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::phrases::{exit_word, hold_sentence};
 use crate::model::{
-    self, CeilingHit, HoldReason, InputEvidence, InputNeed, LaneWait, TaskFact, TaskStatus, TaskView,
-    UnendedProcesses, millis_between,
+    self, CeilingHit, HoldReason, InputEvidence, InputNeed, LaneWait, LostInput, TaskFact, TaskStatus,
+    TaskView, UnendedProcesses, millis_between,
 };
 
 /// The maximum length of a failure reason inside a sentence, in characters.
@@ -89,6 +89,12 @@ pub(super) struct Notes {
     /// The last actor, other than its starter, that typed into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) typed_by: Option<Actor>,
+    /// Input that it has taken and that no program will read, as far as known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lost_input: Option<LostInput>,
+    /// Whether it was typed into since; absent if not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) lost_earlier: bool,
     /// Addresses it listens on; it may not be ready to answer yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) listening: Vec<ListeningNote>,
@@ -184,7 +190,7 @@ impl TaskBrief {
 
 impl Notes {
     pub(super) fn of(task: &TaskView) -> Self {
-        let ended = task.ended.as_ref();
+        let (ended, lost) = (task.ended.as_ref(), task.lost_input());
         let stopped = matches!(task.status, TaskStatus::Cancelling | TaskStatus::Cancelled);
         let stop = task.stop.as_ref().filter(|_| stopped);
         Self {
@@ -197,6 +203,8 @@ impl Notes {
             end_reason: task.cause(),
             ceiling: task.ceiling,
             typed_by: typed_by(task),
+            lost_input: lost.map(|(lost, _)| lost),
+            lost_earlier: lost.is_some_and(|(_, is_earlier)| is_earlier),
             listening: ListeningNote::of(task),
             taken_port: listening::taken_phrase(task),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
@@ -227,12 +235,14 @@ impl Notes {
     /// Returns the lines for a receipt, to follow the outcome.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
+        let input = if self.lost_earlier { "Earlier input" } else { "Input" };
+        let lost = self.lost_input.as_ref().map(|lost| format!("{input} {}.", lost.clause()));
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
         let held = self.awaiting_operator.map(WaitReason::sentence);
         let listening = self.listening.iter().map(ListeningNote::sentence);
         let taken = self.taken_port.as_ref().map(|taken| format!("{taken}."));
         let ceiling = self.ceiling.map(|hit| hit.advice().to_owned());
-        held.into_iter().chain(typed).chain(listening).chain(taken).chain(ceiling).chain(left)
+        held.into_iter().chain(typed).chain(lost).chain(listening).chain(taken).chain(ceiling).chain(left)
     }
 }
 

@@ -11,14 +11,19 @@ use super::receipt::Receipt;
 use super::task::TaskBrief;
 use super::task_output::{OutputRead, OutputRequest, ViewChoice, read};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
+use crate::envelope::units::amount;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
-use crate::model::phrases::unusable;
-use crate::model::{self, InputOutcome, InputTarget, RejectionReason, Until};
+use crate::model::phrases::{OPEN_LINE, unusable};
+use crate::model::{self, InputOutcome, InputTarget, RejectionReason, UnreadInput, Until};
 use crate::terminal::{KeyPress, Size};
 
 /// How long a program must print nothing to count as having finished reacting.
 const QUIET: Duration = Duration::from_millis(150);
+/// How long a program has to read an input before the answer says that it has not.
+const READING: Duration = Duration::from_millis(50);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(2);
 
 pub(super) struct TaskInputTool;
 
@@ -65,6 +70,12 @@ pub(super) struct InputResult {
     input_target: Option<InputTarget>,
     /// Number of bytes written.
     bytes_written: u64,
+    /// Bytes of its input that it has not read yet; absent if it has read all of them, or that is unknown.
+    #[serde(default, skip_serializing_if = "super::task::is_zero")]
+    unread_bytes: u64,
+    /// Whether the input ends in a line without a line end, which its terminal does not hand over before it ends.
+    #[serde(default, skip_serializing_if = "super::task::is_false")]
+    has_open_line: bool,
     /// Reason for a rejection.
     rejection: Option<TypingRejection>,
     /// Output that followed, if the call waited for it and it is not blank.
@@ -99,6 +110,7 @@ fn next_after(reason: RejectionReason) -> &'static str {
         RejectionReason::TtyRequired => {
             "TaskInput with `input` or `eof`; `keys` and `resize` need a command run with `tty`."
         }
+        RejectionReason::InputClosed => "TaskOutput to read on, TaskStop to end it.",
     }
 }
 
@@ -107,13 +119,15 @@ fn next_after(reason: RejectionReason) -> &'static str {
 pub struct InputDetails {
     /// What the runtime did.
     pub outcome: InputOutcome,
+    /// What the program has not read yet.
+    pub unread: UnreadInput,
     /// What the program printed in response, and where to continue reading, if the call waited for that.
     pub reaction: Option<(Option<String>, OutputCursor)>,
 }
 
 /// Builds the canonical envelope.
 pub fn project(complete: &InputDetails) -> Envelope {
-    let InputDetails { outcome, reaction } = complete;
+    let InputDetails { outcome, unread, reaction } = complete;
     let (output_preview, next_cursor) = match reaction {
         Some((preview, next)) => (preview.clone(), Some(next.to_string())),
         None => (None, None),
@@ -123,6 +137,8 @@ pub fn project(complete: &InputDetails) -> Envelope {
         accepted_input: outcome.accepted,
         input_target: outcome.target,
         bytes_written: outcome.bytes_written,
+        unread_bytes: unread.bytes,
+        has_open_line: unread.has_open_line,
         rejection: outcome.rejection.as_ref().map(|rejection| TypingRejection {
             reason: rejection.reason,
             message: rejection.message.clone(),
@@ -159,6 +175,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
     async fn run(cx: ToolContext<'_>, input: TypeRequest) -> Result<ToolOutcome, ToolError> {
         let wait = Duration::from_millis(input.yield_time_ms.min(*YIELD_MS.end()));
         let (task_id, typed) = typed_input(input)?;
+        let is_size = matches!(typed, model::TypedInput::Resize(_));
         let id = cx.own_task(&task_id).await?.id.clone();
         let before = OutputCursor::at(cx.runtime.output(&id)?.position());
         let mut outcome = cx.runtime.input(&cx.caller.actor, &id, typed).await?;
@@ -177,14 +194,24 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
             let OutputRead { output, next, .. } = read(cx, &id, asked).await?;
             reaction = Some((output.preview.map(|preview| preview.text), next));
         }
-        Ok(ToolOutcome { envelope: project(&InputDetails { outcome, reaction }), task: Some(id) })
+        let mut left = UnreadInput::default();
+        if outcome.accepted && !is_size {
+            match unread(cx, &id).await {
+                Some(unread) => left = unread,
+                None => outcome.task = cx.task(id.as_str()).await?,
+            }
+        }
+        Ok(ToolOutcome {
+            envelope: project(&InputDetails { outcome, unread: left, reaction }),
+            task: Some(id),
+        })
     }
 
     fn summary(delivery: &InputResult) -> String {
         let id = &delivery.task.task_id;
         match &delivery.rejection {
             Some(rejection) => format!("input refused: {id} {}", rejection.reason.clause()),
-            None => format!("input delivered to {id} ({} bytes)", delivery.bytes_written),
+            None => delivery.accepted_phrase(),
         }
     }
 
@@ -204,12 +231,26 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
 }
 
 impl InputResult {
+    fn accepted_phrase(&self) -> String {
+        let to = &self.task.task_id;
+        let unread = UnreadInput { bytes: self.unread_bytes, has_open_line: self.has_open_line };
+        let lost = self.task.notes.lost_input.filter(|_| !self.task.notes.lost_earlier);
+        let bytes = amount(self.bytes_written, "byte");
+        match (unread.bytes, lost) {
+            (0, None) => format!("input delivered to {to} ({bytes})"),
+            // What became of it is said in a line of its own.
+            (0, Some(_)) => format!("input to {to} accepted ({bytes})"),
+            _ => format!("input to {to} accepted; {}", unread.clause()),
+        }
+    }
+
     fn accepted_receipt(&self) -> Receipt {
         let task = &self.task;
-        let receipt =
-            Receipt::new(format!("Input delivered to {} ({} bytes)", task.task_id, self.bytes_written));
+        let phrase = self.accepted_phrase().replacen("input", "Input", 1);
+        let open = self.has_open_line.then(|| format!("{OPEN_LINE}."));
+        let receipt = Receipt::new(phrase).lines(open);
         let Some(cursor) = &self.next_cursor else {
-            return receipt.next("TaskOutput to read how it reacts.");
+            return receipt.lines(task.notes.lines()).next("TaskOutput to read how it reacts.");
         };
         let output = self.output_preview.as_deref();
         let output = output.unwrap_or(if task.status.is_terminal() { "(none)" } else { "(none yet)" });
@@ -253,6 +294,21 @@ fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
         KeyPress::parse(name).map_err(|error| unusable(TaskInputTool::NAME, "keys", error.to_string()))
     };
     names.iter().map(parse).collect()
+}
+
+/// Returns what the program has not read of its input, once it has had a moment to read it. A line that has not ended is
+/// not waited for. `None` once it has ended.
+async fn unread(cx: ToolContext<'_>, id: &TaskId) -> Option<UnreadInput> {
+    let clock = cx.runtime.clock();
+    let until = clock.now().mono + READING;
+    loop {
+        let unread = cx.runtime.unread_input(id)?;
+        let now = clock.now().mono;
+        if unread.bytes == 0 || unread.has_open_line || now >= until {
+            return Some(unread);
+        }
+        tokio::time::sleep_until(clock.instant((now + LOOK).min(until))).await;
+    }
 }
 
 /// Waits until the program has reacted and gone quiet, has ended, or the time limit is reached.

@@ -184,6 +184,7 @@ mod spare;
 mod start_lost;
 mod support;
 mod task_export;
+mod task_input;
 mod terminal_conformance;
 mod terminal_history;
 mod terminal_modes;

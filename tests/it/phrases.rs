@@ -6,9 +6,9 @@ use std::sync::Arc;
 use pilothouse::console::plain;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{
-    CeilingHit, CeilingKind, Exit, HoldReason, InputEvidence, InputNeed, InputWait, LaneObstacle, LaneWait,
-    Listener, RejectionReason, Signal, Snapshot, StopSignal, TaskFact, TaskState, TaskStatus, TaskUpdate,
-    TaskView,
+    CeilingHit, CeilingKind, Exit, HoldReason, InputEvidence, InputLoss, InputNeed, InputWait, LaneObstacle,
+    LaneWait, Listener, LostInput, RejectionReason, Signal, Snapshot, StopSignal, TaskFact, TaskState,
+    TaskStatus, TaskUpdate, TaskView,
 };
 use pilothouse::terminal::Size;
 use pilothouse::tools::task_list::ListedTasks;
@@ -89,7 +89,15 @@ fn row(fact: &TaskFact) -> (Vec<TaskFact>, Said, Option<TaskFact>) {
         ),
         TaskFact::Promoted { .. } => (vec![], running(), Some(TaskFact::Outlived("it hung up".into()))),
         TaskFact::Outlived(_) => (vec![], running(), Some(TaskFact::Input(5))),
-        TaskFact::Input(_) => (vec![], running(), Some(TaskFact::Unanswered)),
+        TaskFact::Input(_) => {
+            let lost = LostInput { bytes: 6, at_most: false, cause: InputLoss::ThrownAway };
+            (vec![], running(), Some(TaskFact::InputLost(lost)))
+        }
+        TaskFact::InputLost(lost) => {
+            let said = said("running", "thrown away by the program: 6 bytes", STATUS);
+            assert_eq!(said.clause, lost.clause());
+            (vec![], said, Some(TaskFact::Unanswered))
+        }
         TaskFact::Unanswered => (vec![], running(), Some(TaskFact::Listening(listener))),
         TaskFact::Listening(_) => {
             (vec![], said("running", "127.0.0.1:5173 after 1.2 s", STATUS), Some(TaskFact::Closed(at)))
@@ -263,7 +271,8 @@ fn every_refusal_of_input_is_said_in_the_same_words() {
             RejectionReason::InputTooLong => {
                 ("takes no input of that length", Some(RejectionReason::TtyRequired))
             }
-            RejectionReason::TtyRequired => ("has no terminal", None),
+            RejectionReason::TtyRequired => ("has no terminal", Some(RejectionReason::InputClosed)),
+            RejectionReason::InputClosed => ("has a closed input", None),
         };
         let before = happened(&[TaskFact::Start { pid: None }]);
         let after = happened(&[TaskFact::Start { pid: None }, TaskFact::Refused(reason)]);
@@ -271,5 +280,26 @@ fn every_refusal_of_input_is_said_in_the_same_words() {
         let lines = plain::events(&of(before), &of(after));
         assert!(lines.iter().any(|line| line.to_string().contains(clause)), "{clause}: {lines:?}");
         next = following;
+    }
+}
+
+#[test]
+fn lost_input_is_said_in_the_same_words_in_plain_lines() {
+    for (at_most, cause, clause) in [
+        (false, InputLoss::ThrownAway, "thrown away by the program: 6 bytes"),
+        (
+            true,
+            InputLoss::ThrownAway,
+            "thrown away by the program: 6 bytes, or fewer if it had read some of them",
+        ),
+        (false, InputLoss::NeverRead, "never read: 6 bytes"),
+    ] {
+        let lost = TaskFact::InputLost(LostInput { bytes: 6, at_most, cause });
+        let before = happened(&[TaskFact::Start { pid: None }]);
+        let after = happened(&[TaskFact::Start { pid: None }, lost]);
+        let of = |task| Snapshot { tasks: vec![Arc::new(task)], ..empty() };
+        let lines = plain::events(&of(before), &of(after));
+        let text = format!("input of t07 {clause}");
+        assert!(lines.iter().any(|line| line.to_string().ends_with(&text)), "{text}: {lines:?}");
     }
 }

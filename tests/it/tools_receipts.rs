@@ -7,9 +7,9 @@ use std::sync::Arc;
 use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
 use pilothouse::model::{
-    self, CloseReason, InputEvidence, InputNeed, InputOutcome, InputRejection, InputTarget, InputWait, Lease,
-    OutputView, RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEnd, TaskEvent, TaskFact,
-    TaskStatus, TaskView, UnendedProcess,
+    self, CloseReason, InputEvidence, InputLoss, InputNeed, InputOutcome, InputRejection, InputTarget,
+    InputWait, Lease, LostInput, OutputView, RejectionReason, Snapshot, StopEffect, StopOutcome, StopView,
+    TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskView, UnendedProcess, UnreadInput,
 };
 use pilothouse::tools::task_output::{OutputForm, Retrieval};
 use pilothouse::tools::{
@@ -155,18 +155,22 @@ fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: OutputForm) ->
 }
 
 fn typed(task: TaskView, bytes: u64, reaction: Option<&str>) -> Envelope {
+    typed_and_unread(task, bytes, UnreadInput::default(), reaction)
+}
+
+fn typed_and_unread(task: TaskView, bytes: u64, unread: UnreadInput, reaction: Option<&str>) -> Envelope {
     let target = Some(if task.tty { InputTarget::Tty } else { InputTarget::Stdin });
     let outcome =
         InputOutcome { accepted: true, target, bytes_written: bytes, rejection: None, task: Arc::new(task) };
     let reaction = reaction.map(|text| (Some(text.to_owned()), OutputCursor::at(4096)));
-    task_input::project(&task_input::InputDetails { outcome, reaction })
+    task_input::project(&task_input::InputDetails { outcome, unread, reaction })
 }
 
 fn refused(task: TaskView, reason: RejectionReason, message: &str) -> Envelope {
     let rejection = Some(InputRejection { reason, message: message.into() });
     let outcome =
         InputOutcome { accepted: false, target: None, bytes_written: 0, rejection, task: Arc::new(task) };
-    task_input::project(&task_input::InputDetails { outcome, reaction: None })
+    task_input::project(&task_input::InputDetails { outcome, unread: UnreadInput::default(), reaction: None })
 }
 
 fn stop(task: TaskView, effect: StopEffect, force: bool) -> Envelope {
@@ -456,8 +460,28 @@ fn task_input_answers_cases() -> Cases {
     piped.accepts_input = true;
     let mut held = with_tty(running("python3 -q"));
     held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
+    let terminal = || with_tty(running("ssh-keygen"));
+    let typed_into = |mut task: TaskView| {
+        task.events.push(TaskEvent { at: at(42), actor: agent(), fact: TaskFact::Input(7) });
+        task
+    };
+    let unread = |bytes, has_open_line| UnreadInput { bytes, has_open_line };
+    let lost = |mut task: TaskView, cause| {
+        let lost = LostInput { bytes: 6, at_most: false, cause };
+        task.events.push(TaskEvent { at: at(41), actor: Actor::System, fact: TaskFact::InputLost(lost) });
+        task
+    };
     vec![
         ("delivered to stdin", typed(piped.clone(), 6, None)),
+        ("not read yet", typed_and_unread(piped.clone(), 500_000, unread(434_464, false), None)),
+        ("a line without an end", typed_and_unread(with_tty(running("cat")), 3, unread(3, true), Some(""))),
+        ("thrown away", typed(lost(terminal(), InputLoss::ThrownAway), 7, Some(""))),
+        (
+            "an earlier input was thrown away",
+            typed(typed_into(lost(terminal(), InputLoss::ThrownAway)), 7, None),
+        ),
+        ("never read", typed(lost(finished(), InputLoss::NeverRead), 6, None)),
+        ("closed", refused(piped.clone(), RejectionReason::InputClosed, "It was ended with `eof`.")),
         (
             "delivered to a terminal, with what came of it",
             typed(with_tty(running("cat")), 6, Some("hello\n")),
@@ -616,7 +640,10 @@ fn errors_cases() -> Cases {
             "someone else's task",
             of("TaskStop", model::Error::NotOwner { id: id(), owner: Actor::Agent("codex".into()) }),
         ),
-        ("a line too long", of("TaskInput", model::Error::InputLineTooLong { length: 5000, limit: 4095 })),
+        (
+            "a line too long",
+            of("TaskInput", model::Error::InputLineTooLong { length: 5000, limit: 4095, is_begun: false }),
+        ),
         ("shutting down", of("TaskOutput", model::Error::ShuttingDown)),
         ("long details", Envelope::error("ExecCommand", long)),
     ]

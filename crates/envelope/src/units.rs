@@ -236,6 +236,24 @@ pub fn noun(count: u64, one: &str) -> String {
     if count == 1 { one.to_owned() } else { format!("{one}s") }
 }
 
+/// Returns a number with thousands separators: `1,106`.
+pub fn grouped_number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Says how many, with separators: `1 file`, `1,234 files`.
+pub fn grouped_amount(number: u64, one: &str) -> String {
+    format!("{} {}", grouped_number(number), noun(number, one))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

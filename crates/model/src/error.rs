@@ -100,10 +100,12 @@ pub enum Error {
     /// A line is longer than a terminal in line mode accepts.
     #[error("an input line of {length} bytes is longer than the {limit} a terminal in line mode takes")]
     InputLineTooLong {
-        /// Bytes of the longest line.
+        /// Bytes of the longest line, with those that were sent before.
         length: usize,
         /// Bytes allowed.
         limit: usize,
+        /// Whether the line began in an earlier input.
+        is_begun: bool,
     },
     /// Too little disk is left to start a task.
     #[error("only {free_bytes} bytes are free where recordings are kept")]

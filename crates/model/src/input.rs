@@ -1,4 +1,4 @@
-//! The input a task wants, and the reasons input is refused.
+//! The input a task wants, the reasons input is refused, and input that is not read.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,8 @@ pub enum RejectionReason {
     InputTooLong,
     /// Keys and sizes need a terminal.
     TtyRequired,
+    /// It was ended with `eof`, or no process has it open any more.
+    InputClosed,
 }
 
 impl RejectionReason {
@@ -116,4 +118,47 @@ impl RejectionReason {
     pub fn as_str(self) -> &'static str {
         self.into()
     }
+}
+
+/// Input that a task has taken and that no program will read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LostInput {
+    /// Number of bytes.
+    pub bytes: u64,
+    /// Whether the program may have read some or all of them; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
+    /// How they were lost.
+    pub cause: InputLoss,
+}
+
+/// How input is lost.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::EnumString,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum InputLoss {
+    /// The program made its terminal discard what it had not read.
+    ThrownAway,
+    /// The task ended, or closed its input, before it was read.
+    NeverRead,
+}
+
+/// Input that a task has taken and no program has read yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UnreadInput {
+    /// Number of bytes.
+    pub bytes: u64,
+    /// Whether its end is a line without an end in a terminal that hands over whole lines.
+    pub has_open_line: bool,
 }

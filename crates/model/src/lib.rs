@@ -43,7 +43,7 @@ pub mod unrecorded;
 mod view;
 
 pub use console_process::ConsoleProcess;
-pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
+pub use input::{InputEvidence, InputLoss, InputNeed, InputWait, LostInput, RejectionReason, UnreadInput};
 pub use listen_address::ListenAddress;
 pub use signal::{Exit, Signal, UnknownSignal};
 pub use status::{HoldReason, StopSignal, TaskStatus};

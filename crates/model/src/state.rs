@@ -176,7 +176,7 @@ impl TaskState {
             TaskFact::End { .. } => self.end(&event),
             TaskFact::Unanswered => task.waiting = None,
             TaskFact::AtWork(_) | TaskFact::Kept(_) | TaskFact::ScreenReset => {}
-            TaskFact::Input(_) | TaskFact::Refused(_) => {}
+            TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::InputLost(_) => {}
         }
         Arc::make_mut(&mut self.view).events.push(event);
     }

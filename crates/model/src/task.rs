@@ -7,8 +7,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, RejectionReason, StopSignal,
-    TakenPort, TaskStatus, TreeChanges, UnendedProcess,
+    CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, LostInput, RejectionReason,
+    StopSignal, TakenPort, TaskStatus, TreeChanges, UnendedProcess,
 };
 use pilothouse_envelope::Actor;
 use pilothouse_terminal::Size;
@@ -88,6 +88,8 @@ pub enum TaskFact {
     Outlived(String),
     /// This many bytes were typed into the task.
     Input(u64),
+    /// Input that the task had taken was lost.
+    InputLost(LostInput),
     /// Nobody answered in time, so the task was sent end-of-input.
     Unanswered,
     /// The task was seen to accept connections.
@@ -144,6 +146,9 @@ pub enum TaskFact {
     },
 }
 
+/// What the note of lost input says if the program may have read some of it.
+const AT_MOST: &str = "at most";
+
 impl TaskFact {
     /// Returns the fact's name, e.g. `output_limit`.
     pub fn word(&self) -> &'static str {
@@ -164,6 +169,10 @@ impl TaskFact {
             Self::Listening(listener) => listener.in_words().into(),
             Self::Closed(at) => at.to_string().into(),
             Self::Refused(reason) => reason.as_str().into(),
+            Self::InputLost(lost) => {
+                let cause: &str = lost.cause.into();
+                if lost.at_most { format!("{cause}, {AT_MOST}").into() } else { cause.into() }
+            }
             Self::Lease => "taken".into(),
             Self::Resize(size) => format!("{}x{}", size.cols(), size.rows()).into(),
             Self::Stop { force, why, .. } => {
@@ -189,6 +198,7 @@ impl TaskFact {
     pub fn bytes(&self) -> Option<u64> {
         match self {
             Self::Input(bytes) | Self::OutputLimit(bytes) => Some(*bytes),
+            Self::InputLost(lost) => Some(lost.bytes),
             _ => None,
         }
     }
@@ -291,6 +301,7 @@ impl<'a> EventWords<'a> {
             "promoted" => TaskFact::Promoted { kept: note == "kept" },
             "outlived" => TaskFact::Outlived(text()),
             "input" => TaskFact::Input(bytes),
+            "input_lost" => TaskFact::InputLost(lost_input(bytes, &note)?),
             "unanswered" => TaskFact::Unanswered,
             "listening" => TaskFact::Listening(listener?),
             "closed" => TaskFact::Closed(note.parse().ok()?),
@@ -325,6 +336,12 @@ impl<'a> EventWords<'a> {
     }
 }
 
+/// Reads lost input from the note of its event.
+fn lost_input(bytes: u64, note: &str) -> Option<LostInput> {
+    let (cause, doubt) = note.split_once(", ").unwrap_or((note, ""));
+    Some(LostInput { bytes, at_most: doubt == AT_MOST, cause: cause.parse().ok()? })
+}
+
 impl Serialize for TaskEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         EventWords::of(self).serialize(serializer)
@@ -346,7 +363,7 @@ impl<'de> Deserialize<'de> for TaskEvent {
 mod tests {
     use crate::Signal;
     use crate::task::*;
-    use crate::{CeilingKind, InputEvidence, InputNeed, LaneObstacle};
+    use crate::{CeilingKind, InputEvidence, InputLoss, InputNeed, LaneObstacle};
 
     fn waiting(kind: InputNeed, evidence: InputEvidence) -> InputWait {
         InputWait { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }
@@ -377,6 +394,8 @@ mod tests {
             TaskFact::Promoted { kept: false },
             TaskFact::Outlived("a person holds it".into()),
             TaskFact::Input(7),
+            TaskFact::InputLost(LostInput { bytes: 7, at_most: true, cause: InputLoss::ThrownAway }),
+            TaskFact::InputLost(LostInput { bytes: 7, at_most: false, cause: InputLoss::NeverRead }),
             TaskFact::Listening(Listener {
                 at: "[::1]:5173".parse().expect("an address"),
                 url: Some("http://[::1]:5173".into()),

@@ -136,7 +136,7 @@ mod tests {
             Error::NotHandedOver { reason: text() },
             Error::Spawn { shell: text(), workdir: "/".into(), message: text() },
             Error::Exhausted { resource: Resource::Descriptors, message: text() },
-            Error::InputLineTooLong { length: 1, limit: 1 },
+            Error::InputLineTooLong { length: 1, limit: 1, is_begun: false },
             Error::LowDisk { free_bytes: 1 },
             Error::Unrecorded { reason: text(), is_full: true },
             Error::Question(AnswerRefusal::Unknown(QuestionId::from_random([1; 8]))),

@@ -147,6 +147,7 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
         TaskFact::Refused(reason) => {
             says(&event.actor, format!("could not type into {name}: it {}", reason.clause()));
         }
+        TaskFact::InputLost(lost) => says(&event.actor, format!("input of {name} {}", lost.clause())),
         TaskFact::Signal(_) => says(&event.actor, format!("sent a signal to {name}{note}")),
         TaskFact::Timeout => says(&event.actor, format!("{name} timed out{note}")),
         TaskFact::OutputLimit(_) => says(&event.actor, format!("{name} wrote more than its limit{note}")),

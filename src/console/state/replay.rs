@@ -94,7 +94,7 @@ impl Reel {
 /// Tells whether an event is shown on the time line; output and its effects are visible anyway.
 fn is_told(event: &TaskEvent) -> bool {
     match event.fact {
-        TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
+        TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::InputLost(_) | TaskFact::Lease => true,
         TaskFact::Approved(_) | TaskFact::Denied(_) | TaskFact::Outlived(_) => true,
         TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
         TaskFact::Timeout | TaskFact::OutputLimit(_) | TaskFact::Ceiling(_) | TaskFact::Unanswered => true,

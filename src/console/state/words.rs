@@ -99,6 +99,7 @@ pub(crate) fn fact_words(fact: &TaskFact) -> (String, String) {
             (word, format!("{needs}, {}", waiting.evidence.word()))
         }
         TaskFact::Refused(reason) => (word, reason.clause().to_owned()),
+        TaskFact::InputLost(lost) => (word, lost.clause()),
         other => (word, other.note().into_owned()),
     }
 }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::envelope::units::noun;
+pub use crate::envelope::units::{grouped_amount, grouped_number as count};
 pub use crate::envelope::units::{millis, size};
 use crate::model::millis_between;
 pub use document::{StyledPiece, WrappedText, piece, wrap_lines};
@@ -95,24 +95,6 @@ pub fn right(text: &str, columns: usize) -> String {
 /// Does the same for a column of a table: what is too long for it still stands apart from what is before it.
 pub fn apart(text: &str, columns: usize) -> String {
     format!(" {}", right(text, columns.saturating_sub(1)))
-}
-
-/// Returns a number with thousands separators: `1,106`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Says how many, with separators: `1 file`, `1,234 files`.
-pub fn grouped_amount(number: u64, one: &str) -> String {
-    format!("{} {}", count(number), noun(number, one))
 }
 
 /// Estimates the number of tokens in this many characters: a quarter, rounded up.

@@ -144,6 +144,7 @@ pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<Styl
 pub(in crate::console) fn role(fact: &TaskFact, usual: Role) -> Role {
     match fact {
         TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
+        TaskFact::InputLost(_) => Role::Failed,
         TaskFact::ScreenReset | TaskFact::Denied(_) | TaskFact::Ceiling(_) => Role::Failed,
         TaskFact::Waiting(_) | TaskFact::Held(_) => Role::Waiting,
         TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,

@@ -1,9 +1,9 @@
 //! The streams of a command: pipes or a terminal, opened before its process exists.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{CWD, Mode, OFlags, fcntl_getfl, fcntl_setfl, openat};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::descriptor_lock::spawning;
@@ -70,6 +70,16 @@ impl CommandStreams {
         let io = Io::Pipes { stdin, stdout: non_blocking(stdout)?, stderr };
         Ok(Self { io, theirs })
     }
+}
+
+/// Opens the end of a pipe that is read, by the one that is written to.
+///
+/// # Errors
+/// If no descriptors are left.
+pub fn read_end(pipe: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(openat(CWD, path, flags, Mode::empty())?)
 }
 
 /// Makes our end non-blocking; the command's end is another open file description and stays blocking.

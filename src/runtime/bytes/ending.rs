@@ -7,7 +7,9 @@ use rustix::event::{Timespec, epoll};
 
 use super::copying::ClosingTask;
 use super::event::ByteEvent;
-use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, ReadEnd, WRITER, read_available};
+use super::fd_entry::{
+    Available, DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, ReadEnd, WRITER, read_available,
+};
 use super::pump::{BUFFER_BYTES, Worker};
 use super::ring::RING_BYTES;
 use crate::terminal::ByteSource;
@@ -153,13 +155,13 @@ impl Worker {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
         self.pacing.leave(key);
-        for (stream, fd) in entry.sources.into_iter().flatten() {
+        for source in entry.sources.into_iter().flatten() {
             // What was written between the drain and the end of the tree: at most what the kernel buffers.
             let mut taken = 0;
             while taken < BUFFER_BYTES {
-                let (length, end) = read_available(&fd, &mut self.buffer, READS);
+                let Available { length, end, .. } = read_available(&source, &mut self.buffer, READS);
                 if length > 0 {
-                    entry.io.ingest(stream, &self.buffer[..length], RING_BYTES);
+                    entry.io.ingest(source.0, &self.buffer[..length], RING_BYTES);
                     entry.io.tell_counts();
                 }
                 taken += length;
@@ -167,7 +169,7 @@ impl Worker {
                     break;
                 }
             }
-            let _ = epoll::delete(&entry.poll, &fd);
+            let _ = epoll::delete(&entry.poll, &source.1);
         }
         entry.io.finish_log();
     }

@@ -9,6 +9,8 @@ pub(crate) enum ByteEvent {
     Drained(TaskId),
     /// All output of its shell has been delivered to its caller.
     Delivered(TaskId),
+    /// Input that the task had taken is lost.
+    InputLost(TaskId),
     /// The task has written more than its limit.
     Overrun(TaskId),
     /// The log of an ended task is complete.

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
+use tokio::sync::mpsc;
 
 use super::copying::OwedDelivery;
+use super::event::ByteEvent;
 use super::inlet::Inlet;
 use super::outlet::Outlet;
 use super::task_io::TaskIo;
-use crate::process::read_output;
+use crate::process::{TerminalRead, read_output, read_terminal};
 use crate::terminal::ByteSource;
 
 /// After a shell's exit, its output is complete when no byte arrives for this long (docs/contract.md#execcommand).
@@ -41,7 +43,7 @@ pub(crate) struct TaskDescriptors {
     pub(crate) io: Arc<TaskIo>,
     pub(crate) sources: Vec<Source>,
     pub(crate) outlets: Vec<Outlet>,
-    pub(crate) writer: Option<OwnedFd>,
+    pub(crate) writer: Option<Arc<OwnedFd>>,
     pub(crate) inlet: Option<Inlet>,
 }
 
@@ -50,7 +52,9 @@ impl TaskDescriptors {
     pub(super) fn register(&self, poll: &OwnedFd, key: u64) {
         let Self { io, sources, writer, inlet, .. } = self;
         let sources = (0..WRITER).zip(sources).map(|(slot, (stream, fd))| (slot, fd, interest(*stream)));
-        for (slot, fd, interest) in sources.chain(writer.iter().map(|fd| (WRITER, fd, EventFlags::empty()))) {
+        for (slot, fd, interest) in
+            sources.chain(writer.iter().map(|fd| (WRITER, &**fd, EventFlags::empty())))
+        {
             if let Err(error) = epoll::add(poll, fd, data_of(key, slot), interest) {
                 tracing::error!(%error, task = %io.id, slot, "watch a descriptor");
             }
@@ -68,7 +72,7 @@ pub(super) struct FdEntry {
     /// Where each source is copied to, by index.
     pub(super) outlets: [Option<Outlet>; 3],
     pub(super) delivery: OwedDelivery,
-    pub(super) writer: Option<OwnedFd>,
+    pub(super) writer: Option<Arc<OwnedFd>>,
     pub(super) inlet: Option<Inlet>,
     pub(super) drain: Option<Drain>,
     pub(super) paused: bool,
@@ -170,6 +174,13 @@ impl FdEntry {
         self.poll = poll.clone();
     }
 
+    /// Follows what the program does with its input, before the output that comes with that is shown.
+    pub(super) fn follow_input(&self, is_flushed: bool, events: &mpsc::Sender<ByteEvent>) {
+        if self.io.follow_input(is_flushed) {
+            let _ = events.blocking_send(ByteEvent::InputLost(self.io.id.clone()));
+        }
+    }
+
     /// Returns how a stream is watched now.
     pub(super) fn interest(&self, stream: ByteSource) -> EventFlags {
         if self.paused { EventFlags::empty() } else { interest(stream) }
@@ -199,20 +210,47 @@ pub(super) enum ReadEnd {
     Closed,
 }
 
-/// Reads what is available in a few reads; returns the number of bytes, and why it stopped. Fewer and
+/// Reads what is available in a few reads. Fewer and
 /// larger chunks also make the writing process faster (up to 1.6 times in measurements), but a keystroke must not
 /// wait for them: a terminal delivers 4 KiB at a time, and more than 16 KiB of a flood in a row would be noticeable.
-pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8], reads: usize) -> (usize, ReadEnd) {
-    let mut length = 0;
-    for _ in 0..reads {
-        match read_output(fd, &mut buffer[length..]) {
-            Ok(0) if length < buffer.len() => return (length, ReadEnd::Closed),
-            Ok(0) => break,
-            Ok(read) => length += read,
+pub(super) fn read_available((stream, fd): &Source, buffer: &mut [u8], reads: usize) -> Available {
+    let mut available = Available { length: 0, end: ReadEnd::Enough, is_flushed: false };
+    let (mut left, mut reports) = (reads, MOST_REPORTS);
+    while left > 0 && available.length < buffer.len() {
+        let room = &mut buffer[available.length..];
+        let read = match stream {
+            ByteSource::Tty => read_terminal(fd, room),
+            ByteSource::Stdout | ByteSource::Stderr => read_output(fd, room).map(TerminalRead::Output),
+        };
+        left -= 1;
+        match read {
+            Ok(TerminalRead::Output(0)) => available.end = ReadEnd::Closed,
+            Ok(TerminalRead::Output(read)) => available.length += read,
+            // It comes instead of output, which is not reported again.
+            Ok(report) => {
+                available.is_flushed |= report == TerminalRead::Flush;
+                left += usize::from(reports > 0);
+                reports = reports.saturating_sub(1);
+            }
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return (length, ReadEnd::Dry),
-            Err(_) => return (length, ReadEnd::Closed),
+            Err(Errno::AGAIN) => available.end = ReadEnd::Dry,
+            Err(_) => available.end = ReadEnd::Closed,
+        }
+        if available.end != ReadEnd::Enough {
+            break;
         }
     }
-    (length, ReadEnd::Enough)
+    available
+}
+
+/// So many reports of a terminal in a row do not count as reads: a program that makes many may not keep the thread.
+const MOST_REPORTS: usize = 64;
+
+/// What was read of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Available {
+    pub(super) length: usize,
+    pub(super) end: ReadEnd,
+    /// Whether a terminal has reported that its input was thrown away.
+    pub(super) is_flushed: bool,
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use rustix::event::epoll::{self, EventFlags};
 
 use super::event::ByteEvent;
-use super::fd_entry::{READS, ReadEnd, WRITER, read_available};
+use super::fd_entry::{Available, READS, ReadEnd, WRITER, read_available};
 use super::pump::Worker;
+use crate::terminal::ByteSource;
 
 /// As much as this of a task that a person types into, mostly the echo of a key, is parsed where it was read: waking a
 /// parser takes longer.
@@ -33,18 +34,21 @@ impl Worker {
         }
         let is_aside = entry.aside() == Some(slot);
         let Some(source) = entry.sources.get_mut(slot) else { return };
-        let Some((stream, fd)) = source else { return };
+        let Some(open) = source else { return };
         // Set before the read, so that a thread that finds the terminal empty knows that something was there.
         let has_spoken = is_aside && entry.io.has_spoken.swap(true, Ordering::AcqRel);
-        let (length, end) = read_available(fd, &mut self.buffer, reads);
+        let Available { length, end, is_flushed } = read_available(open, &mut self.buffer, reads);
         let ended = end == ReadEnd::Closed;
         if is_aside && length == 0 {
             entry.io.has_spoken.store(has_spoken, Ordering::Release);
         }
-        let stream = *stream;
+        let stream = open.0;
         if ended {
-            let _ = epoll::delete(&entry.poll, &*fd);
+            let _ = epoll::delete(&entry.poll, &open.1);
             *source = None;
+        }
+        if is_flushed || stream == ByteSource::Tty && length <= SHORT {
+            entry.follow_input(is_flushed, &self.events);
         }
         let is_last = ended && entry.has_ended();
         if length > 0 {

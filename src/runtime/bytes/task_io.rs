@@ -1,7 +1,6 @@
 //! The output and input of one task, shared by the pump, parsers and readers: log, counters, ring, screen and input
 //! queue.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -9,15 +8,16 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
+use super::input_queue::InputQueue;
 use super::lock::lock;
 use super::ring::ByteRing;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
-use crate::model::{MOST_INPUT, OutputView};
+use crate::model::OutputView;
 use crate::process::Pty;
 use crate::runtime::log::{LogFiles, OutputLog};
 use crate::runtime::screen::TaskScreen;
-use crate::terminal::{ByteOrigin, ByteSource, Size, Terminal};
+use crate::terminal::{ByteOrigin, ByteSource, Size};
 
 /// How much of a task's output is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,13 +28,6 @@ pub(crate) struct StoredProgress {
     pub(crate) settled: bool,
     /// Whether the task listens on a port.
     pub(crate) listening: bool,
-}
-
-/// The error for a full input queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct InputQueueFull {
-    /// How many bytes wait to be read.
-    pub(crate) waiting: usize,
 }
 
 /// The result of storing a chunk.
@@ -72,7 +65,7 @@ pub(crate) struct TaskIo {
     /// Whether its streams are a terminal.
     pub(crate) tty: bool,
     /// Whether its screen answers the program's queries.
-    answers: bool,
+    pub(super) answers: bool,
     /// Why output could not be written to its caller's descriptors.
     pub(crate) unwritten: OnceLock<String>,
     pub(crate) screen: Arc<TaskScreen>,
@@ -113,39 +106,6 @@ struct OutputCounts {
     last_at: AtomicU64,
     /// Milliseconds from the task's creation to the first byte, plus one; 0 before the first.
     first_ms: AtomicU64,
-}
-
-/// Bytes waiting to be written to the task.
-#[derive(Debug, Default)]
-pub(super) struct InputQueue {
-    pub(super) bytes: VecDeque<u8>,
-    /// How many of them were replies to the program's queries; more than there are once some were written.
-    replies: usize,
-    /// Whether to close stdin once they are written.
-    pub(super) close: bool,
-}
-
-impl InputQueue {
-    /// Returns how many of the bytes may be replies to the program's own queries.
-    fn replies(&self) -> usize {
-        self.replies.min(self.bytes.len())
-    }
-
-    /// Returns how many of the bytes were certainly sent by somebody.
-    fn sent_count(&self) -> usize {
-        self.bytes.len() - self.replies()
-    }
-
-    /// Adds replies, which wait until the program reads them; tells whether there was room.
-    fn reply(&mut self, bytes: &[u8]) -> bool {
-        let waiting = self.replies();
-        let has_room = waiting + bytes.len() <= Terminal::MAX_REPLIES;
-        if has_room {
-            self.bytes.extend(bytes);
-            self.replies = waiting + bytes.len();
-        }
-        has_room
-    }
 }
 
 impl TaskIo {
@@ -217,6 +177,12 @@ impl TaskIo {
         IngestResult { full: self.lock_ring().ingest(true, bytes, most), overrun: false }
     }
 
+    /// Counts bytes that its caller has typed.
+    pub(super) fn count_typed(&self, length: usize) {
+        self.counts.aside.fetch_add(length as u64, Ordering::Relaxed);
+        self.tell_counts();
+    }
+
     /// Says that the counts of its output have changed, after what was stored was shown: that is more urgent.
     pub(super) fn tell_counts(&self) {
         self.counted.notify_one();
@@ -225,13 +191,6 @@ impl TaskIo {
     /// Tells whether the last line from the terminal beside its streams is unfinished.
     pub(crate) fn asks(&self) -> bool {
         self.lock_ring().dialogue.asks()
-    }
-
-    /// Queues what its caller has typed on the terminal that the task's stands for.
-    pub(super) fn queue_typed(&self, bytes: &[u8]) {
-        self.lock_typed().bytes.extend(bytes);
-        self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.tell_counts();
     }
 
     /// Returns how many bytes it has written, to its output or to the terminal beside it, and how many its caller has
@@ -247,36 +206,6 @@ impl TaskIo {
         let stored = log.position();
         drop(log);
         self.progress.send_modify(|progress| progress.stored = stored);
-    }
-
-    /// Queues input, which is written as the task reads it. An empty queue takes any length.
-    ///
-    /// # Errors
-    /// [`InputQueueFull`] if the bytes do not fit behind those that wait; none of them are queued then.
-    pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), InputQueueFull> {
-        let mut typed = self.lock_typed();
-        let waiting = typed.sent_count();
-        if waiting > 0 && waiting + bytes.len() > MOST_INPUT {
-            return Err(InputQueueFull { waiting });
-        }
-        typed.bytes.extend(bytes);
-        Ok(())
-    }
-
-    /// Queues replies to the program's queries, in order with its other input. Whoever asks for more than fits and does
-    /// not read gets none for the rest. Tells whether they were queued.
-    pub(super) fn queue_reply(&self, bytes: &[u8]) -> bool {
-        self.answers && self.lock_typed().reply(bytes)
-    }
-
-    /// Returns how many bytes wait to be read by the task.
-    pub(crate) fn unread_input(&self) -> usize {
-        self.lock_typed().sent_count()
-    }
-
-    /// Requests that stdin be closed once the queue is written.
-    pub(crate) fn queue_close(&self) {
-        self.lock_typed().close = true;
     }
 
     /// Sets the size of the screen and records it in the log.
@@ -341,12 +270,6 @@ impl TaskIo {
         self.released.load(Ordering::Acquire)
     }
 
-    /// Tells whether input is queued, or the end of it.
-    pub(super) fn has_input(&self) -> bool {
-        let typed = self.lock_typed();
-        typed.close || !typed.bytes.is_empty()
-    }
-
     /// Marks the output as complete; the screen is dropped once the ring is empty.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
@@ -371,24 +294,5 @@ impl TaskIo {
     fn elapsed_ms(&self) -> u32 {
         let elapsed = self.clock.now().mono.saturating_sub(self.since);
         u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn replies_wait_up_to_their_bound_and_leave_all_room_for_what_is_sent() {
-        let mut typed = InputQueue::default();
-        let reply = [b'x'; 1_000];
-        let taken = (0..100).filter(|_| typed.reply(&reply)).count();
-        assert_eq!(taken, Terminal::MAX_REPLIES / reply.len());
-        assert_eq!((typed.sent_count(), typed.bytes.len()), (0, taken * reply.len()));
-        typed.bytes.extend([b'y'; 500]);
-        assert_eq!(typed.sent_count(), 500);
-        drop(typed.bytes.drain(..));
-        assert!(typed.reply(&reply), "they were read");
-        assert_eq!((typed.sent_count(), typed.replies()), (0, reply.len()));
     }
 }

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    Error, InputOutcome, InputRejection, InputTarget, MOST_INPUT, RejectionReason, TaskView, TypedInput,
+    Error, InputOutcome, InputRejection, InputTarget, LostInput, MOST_INPUT, RejectionReason, TaskView,
+    TypedInput,
 };
-use crate::runtime::bytes::TaskIo;
+use crate::runtime::bytes::{InputRefusal, MOST_LINE, TaskIo};
 use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor;
 use crate::terminal::{self, Modes};
 
-/// The longest line that a terminal in canonical mode accepts; the kernel silently truncates longer ones.
-const CANONICAL_LINE: usize = 4_095;
 /// How many bytes may wait to be read by all tasks together, and by one task whatever waits for the others.
 const ALL_INPUT: usize = 16 << 20;
 const SURE_INPUT: usize = 64 << 10;
@@ -39,6 +38,7 @@ pub(super) fn input(
     let needs_tty = matches!(input, TypedInput::Keys(_) | TypedInput::Resize(_) | TypedInput::Report(_));
     let is_typed = !matches!(input, TypedInput::Report(_));
     let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
+    driver.tell_lost_input(id);
     let io = driver.live.get(id).map(|live| live.io.clone());
     let sent = match (admitted, io) {
         (Err(rejection), _) => Err(rejection),
@@ -83,9 +83,9 @@ fn send(
             return Ok(Ok(0));
         }
         TypedInput::Eof if io.pty.get().is_none() => {
-            io.queue_close();
+            let ended = io.queue_close().map_or_else(refuse, |()| Ok(Ok(0)));
             driver.shared.pump.write(&id);
-            return Ok(Ok(0));
+            return ended;
         }
         TypedInput::Eof => vec![end_of_file(io)],
         TypedInput::Text(text) => text.into_bytes(),
@@ -96,8 +96,7 @@ fn send(
         }
         TypedInput::Paste(text) => terminal::paste(&text, modes(io)),
     };
-    refuse_long_lines(io, &bytes)?;
-    if let Err(rejection) = queue(driver, io, &bytes) {
+    if let Err(rejection) = queue(driver, io, &bytes)? {
         return Ok(Err(rejection));
     }
     if io.write_queued() {
@@ -118,19 +117,34 @@ fn send(
 }
 
 /// Queues the bytes, which are written as the task reads them.
-fn queue(driver: &Driver, io: &TaskIo, bytes: &[u8]) -> Result<(), InputRejection> {
+fn queue(driver: &Driver, io: &TaskIo, bytes: &[u8]) -> Result<Result<(), InputRejection>, Error> {
     let length = bytes.len();
     if length > MOST_INPUT + terminal::MARKERS {
         let message = format!("The input has {length} bytes; a task takes at most {MOST_INPUT} at once.");
-        return Err(InputRejection { reason: RejectionReason::InputTooLong, message });
+        return Ok(Err(InputRejection { reason: RejectionReason::InputTooLong, message }));
     }
-    if io.unread_input() + length > SURE_INPUT {
-        let all: usize = driver.live.values().map(|live| live.io.unread_input()).sum();
+    if io.waiting_input() + length > SURE_INPUT {
+        let all: usize = driver.live.values().map(|live| live.io.waiting_input()).sum();
         if all + length > ALL_INPUT {
-            return Err(backlog_rejection(all, "all tasks", ALL_INPUT));
+            return Ok(Err(backlog_rejection(all, "all tasks", ALL_INPUT)));
         }
     }
-    io.queue(bytes).map_err(|full| backlog_rejection(full.waiting, "the task", MOST_INPUT))
+    io.queue(bytes).map_or_else(refuse, |()| Ok(Ok(())))
+}
+
+/// Says why input was not queued.
+fn refuse<T>(refusal: InputRefusal) -> Result<Result<T, InputRejection>, Error> {
+    let closed = |message: &str| {
+        Ok(Err(InputRejection { reason: RejectionReason::InputClosed, message: message.to_owned() }))
+    };
+    match refusal {
+        InputRefusal::Full { waiting } => Ok(Err(backlog_rejection(waiting, "the task", MOST_INPUT))),
+        InputRefusal::LongLine { length, is_begun } => {
+            Err(Error::InputLineTooLong { length, limit: MOST_LINE, is_begun })
+        }
+        InputRefusal::Ended => closed("Its input was ended with `eof` before."),
+        InputRefusal::NoReader => closed("No process has its standard input open any more."),
+    }
 }
 
 fn target(tty: bool, accepts_input: bool) -> Option<InputTarget> {
@@ -150,14 +164,23 @@ fn end_of_file(io: &TaskIo) -> u8 {
     mode.and_then(|mode| mode.eof).unwrap_or(CTRL_D)
 }
 
-/// Refuses lines over the kernel's limit, which would be silently truncated while the write succeeds (measured).
-fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
-    let canonical = io.pty.get().and_then(|pty| pty.input_mode().ok()).is_some_and(|mode| mode.canonical);
-    let longest = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).map(<[u8]>::len).max().unwrap_or(0);
-    if canonical && longest > CANONICAL_LINE {
-        return Err(Error::InputLineTooLong { length: longest, limit: CANONICAL_LINE });
+impl Driver {
+    /// Notes what has been lost of a task's input.
+    pub(super) fn tell_lost_input(&mut self, id: &TaskId) {
+        let lost = self.live.get(id).map(|live| live.io.take_lost());
+        self.note_lost_input(id, lost.unwrap_or_default());
     }
-    Ok(())
+
+    /// Notes what was lost of a task's input; of what was never sent through the runtime, nothing is told.
+    pub(super) fn note_lost_input(&mut self, id: &TaskId, lost: Vec<LostInput>) {
+        let Some(typed) = self.live.get(id).map(|live| live.typed_bytes) else { return };
+        for lost in lost {
+            let lost = LostInput { bytes: lost.bytes.min(typed), ..lost };
+            if lost.bytes > 0 {
+                self.step(supervisor::SupervisorInput::InputLost { id: id.clone(), lost });
+            }
+        }
+    }
 }
 
 /// Rejects input to a task that has ended.

@@ -133,6 +133,8 @@ impl Driver {
             }
             Message::Order(DriverOrder::Measured { measured }) => return self.apply_measures(measured),
             Message::Order(order) => return PublishPace::now_if(self.order(order)),
+            // Whoever has seen the prompt is about to look at the task.
+            Message::Bytes(event @ ByteEvent::InputLost(_)) => self.byte_event(event),
             Message::Bytes(event) => {
                 self.byte_event(event);
                 return PublishPace::Soon;
@@ -339,13 +341,25 @@ impl Driver {
         self.jobs.spawn_blocking(work);
     }
 
+    /// Notes it if the login profile of a command has ended its shell before it began.
+    fn note_begin(&mut self, id: &TaskId) {
+        let login = self.view(id).filter(|task| task.login);
+        if login.is_some_and(|task| !script::has_begun(&task.folder)) {
+            self.step(SupervisorInput::NotBegun { id: id.clone() });
+        }
+    }
+
     fn host_event(&mut self, id: TaskId, event: HostEvent) {
-        if let HostEvent::Exited(_) = &event {
-            self.deliver(&id);
-            let login = self.view(&id).filter(|task| task.login);
-            if login.is_some_and(|task| !script::has_begun(&task.folder)) {
-                self.step(SupervisorInput::NotBegun { id: id.clone() });
+        match &event {
+            HostEvent::Exited(_) => {
+                self.deliver(&id);
+                self.note_begin(&id);
             }
+            HostEvent::Ended { .. } | HostEvent::Lost { .. } => {
+                let unread = self.live.get(&id).map(|live| live.io.take_unread());
+                self.note_lost_input(&id, unread.unwrap_or_default());
+            }
+            _ => {}
         }
         self.step(match event {
             HostEvent::Counted(counts) => return self.apply_counts(&id, counts),
@@ -373,6 +387,7 @@ impl Driver {
         match event {
             ByteEvent::Drained(id) => self.step(SupervisorInput::Drained { id }),
             ByteEvent::Delivered(id) => self.note_delivery(&id),
+            ByteEvent::InputLost(id) => self.tell_lost_input(&id),
             ByteEvent::Overrun(id) => self.step(SupervisorInput::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
             ByteEvent::ScreenReset(id) => self.step(SupervisorInput::ScreenReset { id }),

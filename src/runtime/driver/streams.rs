@@ -20,12 +20,15 @@ pub(super) fn watch(
         Io::Pipes { stdin, stdout, stderr } => {
             let stderr = stderr.map(|stderr| (ByteSource::Stderr, stderr));
             let (aside, typed) = side.and_then(|side| aside(io, side)).unzip();
-            ([(ByteSource::Stdout, stdout)].into_iter().chain(stderr).chain(aside).collect(), stdin.or(typed))
+            let stdin = stdin.map(Arc::new);
+            stdin.iter().for_each(|stdin| io.watch_pipe(stdin));
+            let sources = [(ByteSource::Stdout, stdout)].into_iter().chain(stderr).chain(aside).collect();
+            (sources, stdin.or(typed.map(Arc::new)))
         }
-        Io::Pty(pty) => match (pty.duplicate(), pty.duplicate()) {
+        Io::Pty(pty) => match (pty.report_flushes().and_then(|()| pty.duplicate()), pty.duplicate()) {
             (Ok(reader), Ok(writer)) => {
                 let _ = io.pty.set(pty);
-                (vec![(ByteSource::Tty, reader)], Some(writer))
+                (vec![(ByteSource::Tty, reader)], Some(Arc::new(writer)))
             }
             (Err(error), _) | (_, Err(error)) => {
                 return tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor");
@@ -45,7 +48,8 @@ pub(super) fn watch(
 /// Takes over the terminal beside a command's streams; returns the source to read from it and the descriptor to type
 /// into it.
 fn aside(io: &TaskIo, side: Pty) -> Option<((ByteSource, OwnedFd), OwnedFd)> {
-    let fds = side.duplicate().and_then(|reader| Ok(((ByteSource::Tty, reader), side.duplicate()?)));
+    let reader = side.report_flushes().and_then(|()| side.duplicate());
+    let fds = reader.and_then(|reader| Ok(((ByteSource::Tty, reader), side.duplicate()?)));
     let _ = io.pty.set(side);
     fds.inspect_err(|error| tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor"))
         .ok()

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::FOLDER;
-use crate::model::{ChangesReport, Error, Subject, TaskView, UndoReport, UndoRequest};
+use crate::model::{
+    ChangesReport, Error, Subject, TaskEvent, TaskFact, TaskView, UndoReport, UndoRequest, UnreadInput,
+};
 use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
@@ -19,6 +21,11 @@ impl Handle {
         };
         let look = move || live.into_iter().map(|task: UnmeasuredTask| task.look(listed.as_ref())).collect();
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    }
+
+    /// Looks at what a live task has not read of its input; `None` if that is not known, or the task has ended.
+    pub fn unread_input(&self, id: &TaskId) -> Option<UnreadInput> {
+        self.shared.io(id)?.look_at_input()
     }
 
     /// Returns what differs in the workspace's tree since a task began, or since the first command of an agent.
@@ -133,10 +140,16 @@ impl Handle {
         if self.task(id).is_some() { None } else { self.shared.past_task(id) }
     }
 
-    /// Adds the current counts to a published view.
+    /// Adds the current counts to a published view, and what has just been lost of its input.
     fn fresh(&self, view: &Arc<TaskView>) -> Arc<TaskView> {
         let Some(io) = self.shared.io(&view.id) else { return view.clone() };
-        let output = io.output();
-        if output == view.output { view.clone() } else { Arc::new(TaskView { output, ..(**view).clone() }) }
+        let (output, lost) = (io.output(), io.lost_input());
+        if output == view.output && lost.is_empty() {
+            return view.clone();
+        }
+        let (at, mut fresh) = (self.shared.clock.now().wall, TaskView { output, ..(**view).clone() });
+        let event = |lost| TaskEvent { at, actor: Actor::System, fact: TaskFact::InputLost(lost) };
+        fresh.events.extend(lost.into_iter().map(event));
+        Arc::new(fresh)
     }
 }

@@ -7,7 +7,7 @@ use super::task::SupervisedTask;
 use crate::clock::{Moment, millis};
 use crate::envelope::Actor;
 use crate::model::listening::MOST_LISTENERS;
-use crate::model::{InputWait, ListenAddress, Listener, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{InputWait, ListenAddress, Listener, LostInput, TaskFact, TaskStatus, TaskUpdate};
 
 impl SupervisedTask {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<SupervisorAction> {
@@ -79,6 +79,16 @@ impl SupervisedTask {
             return Vec::new();
         }
         vec![self.note(now, Actor::System, TaskFact::Closed(at))]
+    }
+
+    /// Notes that input was lost, after the keys that it is part of.
+    pub(super) fn note_lost_input(&mut self, now: Moment, lost: LostInput) -> Vec<SupervisorAction> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
+        let mut actions = self.flush_burst(now);
+        actions.push(self.note(now, Actor::System, TaskFact::InputLost(lost)));
+        actions
     }
 
     /// Handles a question that was not answered in time.

@@ -8,8 +8,8 @@ use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, LaneWait,
-    Leftovers, ListenAddress, ParentTask, RejectionReason, Signal, Stop, StopSignal, TakenPort, TaskEvent,
-    UnendedProcess,
+    Leftovers, ListenAddress, LostInput, ParentTask, RejectionReason, Signal, Stop, StopSignal, TakenPort,
+    TaskEvent, UnendedProcess,
 };
 use crate::terminal::Size;
 
@@ -153,6 +153,11 @@ pub(crate) enum SupervisorInput {
         id: TaskId,
         by: Actor,
         reason: RejectionReason,
+    },
+    /// Input that the task had taken was lost.
+    InputLost {
+        id: TaskId,
+        lost: LostInput,
     },
     Resized {
         id: TaskId,

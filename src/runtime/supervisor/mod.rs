@@ -115,6 +115,7 @@ impl Supervisor {
             HostLost { id, survivors } => self.with(&id, |task, _| task.host_lost(now, survivors)),
             Typed { id, by, bytes } => self.with(&id, |task, lease| task.handle_input(now, by, bytes, lease)),
             Refused { id, by, reason } => self.with(&id, |task, _| task.note_refusal(now, by, reason)),
+            InputLost { id, lost } => self.with(&id, |task, _| task.note_lost_input(now, lost)),
             Resized { id, by, size } => self.with(&id, |task, _| task.note_resize(now, by, size)),
             Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
             ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::units::grouped_number;
+
 /// How many characters of a text are looked at.
 const LOOKED_AT: usize = 8_192;
 /// From which share of them, and from how many, a text is said to be binary if they stand for bytes that are no text.
@@ -29,19 +31,12 @@ fn without_blanks(text: &str, first: usize) -> String {
         let (before, from) = rest.split_at(at);
         let after = from.trim_start_matches(' ');
         shown.push_str(before);
-        shown.push_str(&format!("[{} blanks]", thousands(from.len() - after.len())));
+        shown.push_str(&format!("[{} blanks]", grouped_number((from.len() - after.len()) as u64)));
         rest = after;
         next = memchr::memmem::find(rest.as_bytes(), BLANKS);
     }
     shown.push_str(rest);
     shown
-}
-
-fn thousands(number: usize) -> String {
-    match (number / 1_000, number % 1_000) {
-        (0, rest) => rest.to_string(),
-        (whole, rest) => format!("{},{rest:03}", thousands(whole)),
-    }
 }
 
 /// Returns the percentage of a text's beginning that stands for bytes that are no text, if it is binary.

@@ -8,10 +8,12 @@ mod needs;
 mod ports;
 mod states;
 mod tool_errors;
+mod unread;
 mod waits;
 
 pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
 pub use tool_errors::{
     not_begun, question_not_found, task_not_found, unusable, unusable_field, withdrawal_error,
 };
+pub use unread::OPEN_LINE;
 pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, NOT_BEGUN, hold_sentence};

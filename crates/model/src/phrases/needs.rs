@@ -86,6 +86,7 @@ impl RejectionReason {
             Self::InputBacklogged => "has not read what it was sent before",
             Self::InputTooLong => "takes no input of that length",
             Self::TtyRequired => "has no terminal",
+            Self::InputClosed => "has a closed input",
         }
     }
 }

@@ -78,12 +78,16 @@ impl From<Error> for ToolError {
                     .with_hint(NO_GROUP)
             }
             Exhausted { resource, message } => exhaustion_error(resource, &message),
-            InputLineTooLong { length, limit } => {
+            InputLineTooLong { length, limit, is_begun } => {
+                let (begun, hint) = match is_begun {
+                    true => (", with what was sent of it before,", "end the line that has begun, break it up"),
+                    false => ("", "break the line up"),
+                };
                 let message =
-                    format!("A line of the input is longer than the {limit} bytes a terminal takes.");
+                    format!("A line of the input{begun} is longer than the {limit} bytes a terminal takes.");
                 Self::new(ErrorKind::InputLineTooLong, message)
                     .with_details(json!({ "line_bytes": length, "limit_bytes": limit }))
-                    .with_hint("break the line up, or pass the data in a file")
+                    .with_hint(format!("{hint}, or pass the data in a file"))
             }
             LowDisk { .. } => {
                 Self::new(ErrorKind::LowDiskSpace, "There is too little free disk space to start a task.")
