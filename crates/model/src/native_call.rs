@@ -67,6 +67,24 @@ pub struct NativeCall {
     pub ruling: Option<CallRuling>,
 }
 
+impl NativeCall {
+    /// Tells whether a script that the model wrote made the call, and was given what the command wrote: Codex (0.171) names
+    /// such calls `exec-…`, pi (1.6) `call_0_0/1`.
+    #[must_use]
+    pub fn is_of_script(&self) -> bool {
+        self.id.as_deref().is_some_and(|id| id.starts_with("exec-") || id.contains('/'))
+    }
+
+    /// Says who was given the text.
+    pub fn reader(call: Option<&Self>) -> &'static str {
+        if call.is_some_and(Self::is_of_script) {
+            "given to the model's script"
+        } else {
+            "what the model read"
+        }
+    }
+}
+
 /// Who let a call of an agent's own tools be made, or did not, as its hook says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -164,6 +182,21 @@ fn lines(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_script_was_given_is_not_said_to_be_read_by_the_model() {
+        let named =
+            |id: &str| NativeCall { id: Some(id.to_owned()), facts: ModelTextFacts::default(), ruling: None };
+        for (id, reader) in [
+            ("exec-1b2c", "given to the model's script"),
+            ("call_0_0/1", "given to the model's script"),
+            ("call_7Yx", "what the model read"),
+            ("toolu_01A", "what the model read"),
+        ] {
+            assert_eq!(NativeCall::reader(Some(&named(id))), reader, "{id}");
+        }
+        assert_eq!(NativeCall::reader(None), "what the model read");
+    }
 
     #[test]
     fn a_text_fits_the_command_that_wrote_its_ends() {

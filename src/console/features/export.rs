@@ -13,7 +13,7 @@ use crate::console::state::{ExportKind, FileName, ListChoice, Screen, ShareForm,
 use crate::console::text::{visible, width};
 use crate::console::theme::colour::sixteen;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
-use crate::model::{CallRecord, MetricsReport, Slot};
+use crate::model::{CallRecord, MetricsReport, NativeCall, Slot};
 use crate::runtime::ExportForm;
 use crate::terminal::{Cell, CellDrawing, CellStyle, Color};
 
@@ -54,10 +54,14 @@ fn call_exports(state: &State) -> Vec<ListItem> {
     let record = state.view.records.get(&seq);
     let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
     let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
+    let receipt = format!(
+        "The receipt, byte for byte: {}",
+        NativeCall::reader(record.and_then(|record| record.native.as_ref()))
+    );
     let rows = [
         ("share", "A page for others: all of the call", ExportKind::Share(ShareForm::Html), unanswered),
         ("share-svg", "The same as a picture", ExportKind::Share(ShareForm::Svg), unanswered),
-        ("receipt", "What the model read, byte for byte", ExportKind::Receipt(seq), unanswered),
+        ("receipt", &*receipt, ExportKind::Receipt(seq), unanswered),
         ("envelope", "The canonical envelope, as JSON", ExportKind::Envelope(seq), unanswered),
         ("items", "The items of the batch, a line each", ExportKind::Items(seq), unanswered.or(no_batch)),
     ];

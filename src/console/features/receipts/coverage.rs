@@ -11,7 +11,7 @@ use crate::console::state::{CommandCoverage, CoveredCommand, CoveredStream, Scre
 use crate::console::text::reading::ReaderView;
 use crate::envelope::TaskId;
 use crate::model::calls::SHELL_CALL;
-use crate::model::{CallRecord, TaskView};
+use crate::model::{CallRecord, NativeCall, TaskView};
 use crate::runtime::OutputStream;
 use crate::terminal::{ByteOrigin, Size, clean};
 use crate::tools::OutputCursor;
@@ -84,6 +84,9 @@ fn streams(record: &CallRecord) -> Result<Vec<CoveredStream>, &'static str> {
         from: 0,
         to: None,
     };
+    if record.native.as_ref().is_some_and(NativeCall::is_of_script) {
+        return Err("it was given to the model's script; what that told the model is not known");
+    }
     if let Some(native) = &record.native {
         let given = record.receipt.as_deref().unwrap_or_default();
         // As a transcript, as what the command wrote is.

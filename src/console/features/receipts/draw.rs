@@ -14,6 +14,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::painter::AROUND_HEAD;
 use crate::console::widgets::text::{highlight_matches, reading};
 use crate::console::widgets::{Painter, columns};
+use crate::model::NativeCall;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
     if painter.state.focus.screen == Screen::Receipts {
@@ -99,7 +100,8 @@ fn model_share(state: &State, sheet: &CallSheet) -> Option<Vec<StyledPiece>> {
     let (bytes, about) = ([read, wrote].map(count), [read, wrote].map(|bytes| count(tokens(bytes))));
     let mut facts = Vec::from_iter(native.facts.is_cut.then(|| piece("cut", Role::Strong)));
     facts.push(piece(format!("{} of {} bytes", bytes[0], bytes[1]), Role::Faint));
-    facts.push(piece(format!("~{} of ~{} tokens", about[0], about[1]), Role::Faint));
+    let tokens = piece(format!("~{} of ~{} tokens", about[0], about[1]), Role::Faint);
+    facts.extend(Some(tokens).filter(|_| !native.is_of_script()));
     Some(facts)
 }
 
@@ -144,7 +146,9 @@ fn draw_call(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
     let sheet = sheet.filter(|sheet| sheet.is_answered && sheet.seq == call.seq);
     let read = sheet.and_then(|sheet| model_share(state, sheet)).and_then(|facts| facts.last().cloned());
     // First, because the last facts are dropped where there is no room for all.
-    let read = read.map(|read| piece(format!("its model read {}", read.text), Role::Faint));
+    let is_of_script = call.native.as_ref().is_some_and(NativeCall::is_of_script);
+    let words = if is_of_script { "given to its model's script:" } else { "its model read" };
+    let read = read.map(|read| piece(format!("{words} {}", read.text), Role::Faint));
     facts.splice(0..0, read);
     painter.head(head, &title, &facts);
     let Some(record) = state.view.records.get(&call.seq) else { return };

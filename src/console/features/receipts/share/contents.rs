@@ -10,7 +10,7 @@ use crate::console::state::{State, actor_name, call_rows};
 use crate::console::text::{WrappedText, count, millis, tokens, visible};
 use crate::envelope::{mask, mask_strings};
 use crate::model::phrases::exit_word;
-use crate::model::{CallRecord, TaskView};
+use crate::model::{CallRecord, NativeCall, TaskView};
 
 /// The most commands of a batch that are named.
 const MOST_COMMANDS: usize = 50;
@@ -25,6 +25,8 @@ pub(super) struct SharedCall {
     /// The names and values of what is known of it.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) receipt: WrappedText,
+    /// Who was given it.
+    pub(super) reader: &'static str,
     /// The size of the receipt: `233 chars, ~59 tokens`.
     pub(super) receipt_size: String,
     pub(super) envelope: WrappedText,
@@ -55,6 +57,7 @@ impl SharedCall {
             facts: facts(state, record),
             commands,
             receipt: WrappedText::plain(&mask(receipt)),
+            reader: NativeCall::reader(record.native.as_ref()),
             receipt_size,
             envelope: WrappedText::json(&envelope),
             envelope_size,

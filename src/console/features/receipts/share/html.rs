@@ -30,7 +30,7 @@ pub(super) fn document(call: &SharedCall, palette: &Palette) -> String {
         let _ = writeln!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
     }
     page.push_str("</dl>\n</header>\n<main>\n");
-    section(&mut page, ("receipt", "what the model read", &call.receipt_size), &call.receipt);
+    section(&mut page, ("receipt", call.reader, &call.receipt_size), &call.receipt);
     section(&mut page, ("envelope", "the whole answer", &call.envelope_size), &call.envelope);
     page.push_str("</main>\n");
     section(&mut page, ("what the model saw", "of the output", &call.seen_size), &call.seen);
