@@ -25,7 +25,8 @@ struct LocalService {
 /// Serves a client until it disconnects.
 pub(super) async fn serve(profile: ResultProfile, limits: Option<Limits>, client: UnixStream) {
     let (reader, writer) = client.into_split();
-    let transport = Transport::new(LineReader::new(reader, MAX_FRAME), writer, CancellationToken::new());
+    let transport =
+        Transport::new(LineReader::new(reader, MAX_FRAME).with_rest(), writer, CancellationToken::new());
     let service = LocalService { profile, limits };
     match service.serve(transport).await {
         // The client is the shim itself: nobody could act on the reason it ended.

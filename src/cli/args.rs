@@ -317,8 +317,11 @@ mod tests {
                     words.split_whitespace().map(|word| if word.starts_with('{') { "claude" } else { word });
                 // What follows the command in a sentence is no part of it.
                 let typed: Vec<&str> = std::iter::once("pilothouse").chain(typed).collect();
-                let is_typed =
-                    (2..=typed.len()).rev().any(|end| tree().try_get_matches_from(&typed[..end]).is_ok());
+                let is_command = |end: usize| match tree().try_get_matches_from(&typed[..end]) {
+                    Ok(_) => true,
+                    Err(error) => error.kind() == clap::error::ErrorKind::DisplayHelp,
+                };
+                let is_typed = (2..=typed.len()).rev().any(is_command);
                 assert!(is_typed, "{}: {words}", path.display());
                 count += 1;
             }

@@ -20,7 +20,7 @@ use crate::dispatch::{Code, Failure, Response};
 use crate::link::{Act, Error, Holder, Operator, Reply};
 use crate::model::{CloseReason, Snapshot, Subject, UnendedProcesses};
 use crate::paths::Places;
-use crate::process::still_alive;
+use crate::process::{has_lost_keeper, still_alive};
 
 /// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
@@ -57,7 +57,11 @@ pub(super) async fn until_ended(
 ) -> Result<u8> {
     let unneeded = await_idle(server.clients(), server.runtime.snapshot(), patience);
     let (code, closing) = tokio::select! {
-        signal = ending.wait() => (128 + signal, CloseReason::of_signal(signal)),
+        signal = ending.wait() => {
+            // The kernel sends one when the keeper is gone.
+            let reason = if has_lost_keeper() { CloseReason::KeeperKilled } else { CloseReason::of_signal(signal) };
+            (128 + signal, reason)
+        }
         () = unneeded => (0, CloseReason::Unneeded),
         () = server.ended.cancelled() => (0, CloseReason::OperatorEnded),
     };

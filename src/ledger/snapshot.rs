@@ -236,9 +236,12 @@ impl TreeReader {
             self.look(path, false);
         }
         self.snapshot.tracked = tracked;
-        if moved.is_none() {
-            self.snapshot.rights.folders().iter().for_each(|folder| _ = self.look_at_folder(folder));
-        }
+        let rights = &self.snapshot.rights;
+        let folders: Vec<PathBuf> = match moved {
+            None => rights.folders_below(Path::new("")),
+            Some(moved) => moved.iter().flat_map(|path| rights.folders_below(path)).collect(),
+        };
+        folders.iter().for_each(|folder| _ = self.look_at_folder(folder));
     }
 
     fn was_unread(&self, path: &Path) -> bool {

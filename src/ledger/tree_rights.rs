@@ -47,9 +47,10 @@ impl TreeRights {
         self.folders.get(path)
     }
 
-    /// Returns the folders that are known.
-    pub(super) fn folders(&self) -> Vec<PathBuf> {
-        self.folders.keys().cloned().collect()
+    /// Returns the folders that are known at a path and below it.
+    pub(super) fn folders_below(&self, path: &Path) -> Vec<PathBuf> {
+        let from = self.folders.range(path.to_owned()..).map(|(folder, _)| folder);
+        from.take_while(|folder| folder.starts_with(path)).cloned().collect()
     }
 
     /// Notes those of a file with this mode.

@@ -26,12 +26,20 @@ pub struct LineReader<R> {
     line: Vec<u8>,
     cap: usize,
     skipping: bool,
+    /// Whether what follows the last line feed is a line too.
+    takes_rest: bool,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Creates a line reader.
     pub fn new(reader: R, cap: usize) -> Self {
-        Self { reader: BufReader::new(PeerReader::new(reader)), line: Vec::new(), cap, skipping: false }
+        Self {
+            reader: BufReader::new(PeerReader::new(reader)),
+            line: Vec::new(),
+            cap,
+            skipping: false,
+            takes_rest: false,
+        }
     }
 
     /// Returns the same reader with another cap.
@@ -39,6 +47,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     pub fn with_cap(mut self, cap: usize) -> Self {
         self.cap = cap;
         self
+    }
+
+    /// Returns the same reader, which takes what follows the last line feed for a line.
+    #[must_use]
+    pub fn with_rest(self) -> Self {
+        Self { takes_rest: true, ..self }
     }
 
     /// Returns the underlying reader, for bytes between two lines.
@@ -52,7 +66,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.reader
     }
 
-    /// Returns the next line, or `None` at the end of the stream. A last line without a line feed is dropped.
+    /// Returns the next line, or `None` at the end of the stream. A last line without a line feed is dropped, unless
+    /// this reader takes it: of a broken connection it may be the beginning of a line.
     ///
     /// # Errors
     /// If the stream fails.
@@ -60,7 +75,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         loop {
             let seen = self.reader.fill_buf().await?;
             if seen.is_empty() {
-                return Ok(None);
+                let is_line = self.takes_rest && !self.skipping && !self.line.is_empty();
+                return Ok(is_line.then(|| ReceivedLine::Whole(std::mem::take(&mut self.line))));
             }
             let feed = memchr::memchr(b'\n', seen);
             let taken = feed.map_or(seen.len(), |at| at + 1);
@@ -100,6 +116,10 @@ mod tests {
         let read = all(b"abcd\nabcde\n\nx\nunfinished", 4).await;
         let whole = |text: &[u8]| ReceivedLine::Whole(text.to_vec());
         assert_eq!(read, [whole(b"abcd"), ReceivedLine::TooLong, whole(b""), whole(b"x")]);
+        let mut lines = LineReader::new(&b"x\nunfinished"[..], 64).with_rest();
+        assert_eq!(lines.next().await.expect("reads"), Some(whole(b"x")));
+        assert_eq!(lines.next().await.expect("reads"), Some(whole(b"unfinished")));
+        assert_eq!(lines.next().await.expect("reads"), None);
     }
 
     #[tokio::test]

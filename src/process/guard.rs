@@ -119,6 +119,12 @@ pub(super) fn keeper() -> Option<Pid> {
     KEPT_BY.get().copied()
 }
 
+/// Tells whether the keeper of this process is gone: then its signal to end came from the kernel, and nobody asked for
+/// that.
+pub fn has_lost_keeper() -> bool {
+    KEPT_BY.get().is_some_and(|keeper| getppid() != Some(*keeper))
+}
+
 /// Becomes a guard: adopts orphaned processes, holds no directory, leaves no core dump.
 pub(super) fn become_guard(name: &str) {
     // None of this should fail; if it does, a weaker guard is better than none.

@@ -80,7 +80,7 @@ pub use exit_record::{EndReason, ExitRecord};
 pub use fence::{Fence, is_confined};
 pub use file_watch::FileWatch;
 pub use group_counts::GroupCounts;
-pub use guard::install as install_guards;
+pub use guard::{has_lost_keeper, install as install_guards};
 pub use hook_files::HookFiles;
 pub use host_event::HostEvent;
 pub use identity::{Identity, boot_id, console_process, container, own_console_process};

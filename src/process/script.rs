@@ -45,7 +45,7 @@ pub struct WrappedCommand {
 impl WrappedCommand {
     /// Puts `before` before a command. bash finds it in a file of its own, where it shows in no message about the command;
     /// otherwise it is on the first line, so that the numbers of lines in messages remain correct.
-    fn preceded(kind: ShellKind, before: &str, cmd: String) -> Self {
+    fn with_prologue(kind: ShellKind, before: &str, cmd: String) -> Self {
         match kind {
             ShellKind::Bash => Self { cmd, text: Some(format!("unset {BASH_ENV}; {before}")) },
             _ => Self { cmd: format!("{before}{cmd}"), text: None },
@@ -85,7 +85,7 @@ pub fn step_command(folder: &Path, kind: ShellKind, cmd: &str) -> WrappedCommand
         // A trap of its own takes the place of ours.
         ShellKind::Bash | ShellKind::Trapping => {
             let after = if cmd.contains("trap") { &after } else { "" };
-            WrappedCommand::preceded(kind, &format!("{trap}; "), format!("{text}{after}"))
+            WrappedCommand::with_prologue(kind, &format!("{trap}; "), format!("{text}{after}"))
         }
         // A trace would show what follows.
         _ if cmd.contains("set -") => WrappedCommand { cmd: text, text: None },
@@ -150,7 +150,7 @@ pub fn login_command(kind: ShellKind, cmd: String, place: &LoginPlace<'_>) -> Wr
             )
         }
     };
-    WrappedCommand::preceded(kind, &before, cmd)
+    WrappedCommand::with_prologue(kind, &before, cmd)
 }
 
 /// Tells whether the command of a login shell began: its profile may have ended the shell before.

@@ -32,14 +32,14 @@ impl ShellKind {
         let file = file.map_or(shell, PathBuf::as_path);
         let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let real = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match Self::named(&real) {
+        match Self::of_file(&real) {
             _ if name.to_str().is_some_and(is_restricted) => Self::Restricted,
             Self::Bash if name == "sh" => Self::Trapping,
             kind => kind,
         }
     }
 
-    fn named(file: &str) -> Self {
+    fn of_file(file: &str) -> Self {
         let word = file.split(['-', '.']).next().unwrap_or_default();
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         match word {

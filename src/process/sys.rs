@@ -57,6 +57,17 @@ pub(super) fn duplicate_as(fd: BorrowedFd<'_>, number: libc::c_int) -> io::Resul
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Duplicates the standard streams to these numbers, so that they stay open on exec.
+pub(super) fn duplicate_streams(numbers: [libc::c_int; 3]) -> io::Result<()> {
+    for (stream, number) in (0..).zip(numbers) {
+        // SAFETY: as above.
+        if unsafe { libc::dup2(stream, number) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
 /// Makes the scheduler give the calling thread short time slices, so that programs with long ones do not keep it
 /// waiting: it gets no more processor time, but gets it sooner. Child processes get normal slices. Ignored by kernels
 /// before 6.12.

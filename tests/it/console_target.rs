@@ -354,6 +354,8 @@ proptest! {
                         (frame, since) = (marked(&app), app.state.clock.now);
                     }
                 }
+                // Typed into a task that has ended, the letters of a filter are keys of the screens.
+                Happening::Pressed(word) if FILTERING.contains(&word) && !matches!(app.state.focus.mode, Mode::Observe) => {}
                 Happening::Pressed(pressed) => key = Some(pressed),
                 Happening::Asks(_) | Happening::Answered(_) | Happening::Ends(_) | Happening::Forgotten(_) => {}
             }

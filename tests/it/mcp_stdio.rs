@@ -56,6 +56,20 @@ fn f62_an_agent_that_dies_with_an_answer_unread_has_left() {
 }
 
 #[test]
+fn a_last_line_without_a_line_feed_is_answered() {
+    let home = Home::new();
+    let mut command = home.command(&["mcp"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    drop(command);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    child.stdin.take().expect("a pipe").write_all(ping.as_bytes()).expect("sent");
+    let output = child.wait_with_output().expect("ends");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+    assert_eq!((&answer["id"], &answer["result"]), (&json!(1), &json!({})));
+}
+
+#[test]
 fn a_health_check_starts_no_runtime_and_the_first_call_does() {
     let home = Home::new();
     home.configure("config.toml", "[limits]\nstop_grace = \"30 s\"\n");

@@ -35,7 +35,7 @@ fn a_command_that_a_person_stops_ends_with_a_line_that_says_so_and_why() {
     console.keys(b"s");
     console.shows("stop t01");
     console.keys(b"!");
-    console.shows("It ends the command's standard error");
+    console.shows("It is the last line of the command's standard error");
     console.keys(b"use make check\r");
     assert_eq!(stderr_of(child, &console), "pilothouse: the operator stopped this: use make check\n");
 

@@ -225,11 +225,11 @@ async fn a_document_has_the_lines_it_is_shown_in() {
     let bench = Bench::start();
     let ran = bench.run("printf '[%s]' $(seq -s, 1 5000)").await;
     let id = output_id(result(&ran));
-    assert!(ran.receipt.contains(&format!(" of 5003 lines; read on: TaskOutput {id} lines|match]\n")));
+    assert!(ran.receipt.contains(&format!(" of 5002 lines; read on: TaskOutput {id} lines|match]\n")));
     let read = bench.read(&id, json!({"lines": "-2"})).await;
     assert_eq!(
         task(&read)["output_preview"],
-        "[JSON of one line, laid out for reading; all of it is line 1]\n5002:   5000\n5003: ]"
+        "[JSON of one line, laid out for reading; all of it is line 1]\n5001:   5000\n5002: ]"
     );
     let status = bench.call("TaskStatus", json!({"task_id": id})).await;
     assert!(status.receipt.contains(" bytes in 1 line\n"), "{}", status.receipt);

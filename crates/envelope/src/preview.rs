@@ -114,12 +114,12 @@ pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, us
 /// The line before a document that was printed in one line and is shown in several.
 pub const LAID_OUT: &str = "[JSON of one line, laid out for reading; all of it is line 1]";
 
-/// Returns a text as it is shown: a JSON document of one long line is pretty-printed, after a line that says so.
-pub fn laid_out(text: &str) -> Cow<'_, str> {
+/// Lays a JSON document of one long line out; `None` if a text is none. It is shown after [`LAID_OUT`], which is no line of
+/// it.
+pub fn laid_out(text: &str) -> Option<String> {
     let document = text.trim();
     let is_long_line = document.len() >= LONG_LINE && !document.contains('\n');
-    let laid_out = is_long_line.then(|| pretty::laid_out(text)).flatten();
-    laid_out.map_or(Cow::Borrowed(text), |laid_out| Cow::Owned(format!("{LAID_OUT}\n{laid_out}")))
+    is_long_line.then(|| pretty::laid_out(text)).flatten()
 }
 
 /// Truncates a text to a budget. Returns `None` if it is blank.
@@ -199,8 +199,10 @@ struct Readable<'a> {
 }
 
 enum ShownText<'a> {
-    /// The complete text, laid out.
+    /// The complete text.
     All(Cow<'a, str>),
+    /// The complete text, laid out.
+    LaidOut(String),
     Ends {
         head: Cow<'a, str>,
         tail: &'a str,
@@ -213,7 +215,10 @@ impl<'a> Readable<'a> {
     fn of(text: &'a StreamText, read_on: &'a ReadOn) -> Option<Self> {
         let text = match text {
             StreamText::Whole(whole) if whole.trim().is_empty() => return None,
-            StreamText::Whole(whole) => ShownText::All(unreadable::mark(laid_out(whole))),
+            StreamText::Whole(whole) => match laid_out(whole) {
+                Some(laid_out) => ShownText::LaidOut(laid_out),
+                None => ShownText::All(unreadable::mark(Cow::Borrowed(whole))),
+            },
             StreamText::Ends { head, tail, lines, chars } => {
                 let head = unreadable::mark(Cow::Borrowed(head));
                 ShownText::Ends { head, tail, lines: *lines, chars: *chars }
@@ -226,6 +231,7 @@ impl<'a> Readable<'a> {
     fn chars(&self) -> usize {
         match &self.text {
             ShownText::All(whole) => count(whole),
+            ShownText::LaidOut(whole) => count(LAID_OUT) + 1 + count(whole),
             ShownText::Ends { .. } => usize::MAX,
         }
     }
@@ -237,6 +243,17 @@ impl<'a> Readable<'a> {
                 return Preview { text: whole.into_owned(), truncated: false };
             }
             ShownText::All(whole) => both_ends(&whole, &whole, budget, || TextSize::of(&whole, self.read_on)),
+            ShownText::LaidOut(whole) => {
+                let head = count(LAID_OUT) + 1;
+                let is_whole = head + count(&whole) <= most;
+                let shown = match is_whole {
+                    true => whole,
+                    false => both_ends(&whole, &whole, budget.saturating_sub(head), || {
+                        TextSize::of(&whole, self.read_on)
+                    }),
+                };
+                return Preview { text: format!("{LAID_OUT}\n{shown}"), truncated: !is_whole };
+            }
             ShownText::Ends { head, tail, lines, chars } => {
                 both_ends(&head, tail, budget, || TextSize { lines, chars, read_on: self.read_on.clone() })
             }
@@ -275,7 +292,7 @@ fn head_and_tail(head: &str, tail: &str, budget: usize, whole: &TextSize) -> Str
 /// Joins the ends with the marker between them.
 fn join(head: &str, tail: &str, whole: &TextSize, unit: Unit) -> String {
     let gap = if head.ends_with('\n') { "" } else { "\n" };
-    let marker = whole.marker(unit, unit.of(head), unit.of(tail));
+    let marker = whole.marker(unit, unit.of_head(head), unit.of(tail));
     format!("{head}{gap}{marker}{tail}")
 }
 

@@ -21,6 +21,8 @@ pub enum CloseReason {
     StopCommand,
     /// The runtime's process was asked to terminate by this signal, e.g. `SIGTERM`.
     Signal(String),
+    /// The process that kept it was killed.
+    KeeperKilled,
     /// The runtime had not been needed for a while.
     Unneeded,
     /// The command line that started the runtime has ended.
@@ -59,6 +61,7 @@ impl fmt::Display for CloseReason {
             Self::TerminalGone => "the operator's terminal was closed",
             Self::StopCommand => "the operator ran `pilothouse serve --stop`",
             Self::Signal(name) => return write!(f, "it received {name}"),
+            Self::KeeperKilled => "its own first process was killed",
             Self::Unneeded => "nobody needed it any more",
             Self::CommandOver => "the command line that had started it ended",
             Self::Unsaid => "it was shut down",

@@ -21,6 +21,7 @@ mod listen_address;
 pub mod listening;
 pub mod metrics;
 pub mod native_call;
+mod output_view;
 pub mod phrases;
 mod place;
 pub mod program;
@@ -68,6 +69,7 @@ pub use lane_wait::{LaneObstacle, LaneWait};
 pub use listening::Listener;
 pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
 pub use native_call::{CallRuling, ModelText, ModelTextFacts, NativeCall};
+pub use output_view::OutputView;
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
     BranchView, LineRange, LoopView, ProgramError, ProgramEvent, ProgramView, RunState, StepState, StepView,
@@ -95,6 +97,6 @@ pub use tree_changes::{ChangedFile, ChangesReport, TreeChanges, UndoReport, Undo
 pub use unrecorded::UnrecordedCommand;
 pub use unrecorded::UnrecordedRow;
 pub use view::{
-    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, TaskEnd, TaskView,
+    BatchItem, CallSummary, Lease, Notice, PlaceState, RecordView, Snapshot, TaskEnd, TaskView,
     millis_between,
 };

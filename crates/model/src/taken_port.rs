@@ -58,6 +58,13 @@ pub fn named_ports(output: &str) -> Option<Vec<u16>> {
     is_taken.then_some(ports)
 }
 
+/// Returns the numbers in a command that may be ports, for a program that names none when it cannot have it.
+pub fn ports_in_command(cmd: &str) -> Vec<u16> {
+    let words = cmd.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let ports = words.filter(|word| word.len() >= 2).filter_map(|word| word.parse().ok());
+    ports.filter(|port: &u16| *port > 0).collect()
+}
+
 impl TakenPort {
     /// Says who holds what. `held` are the ports that somebody on this machine listens on, `tasks` those of them that
     /// tasks do. `None` if what was named is not held: nobody knows by whom it was.
@@ -97,6 +104,18 @@ mod tests {
         ];
         for (output, expected) in cases {
             assert_eq!(named_ports(output).as_deref(), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_number_in_a_command_may_be_its_port() {
+        for (cmd, ports) in [
+            ("python3 -m http.server 8124", &[8124][..]),
+            ("PORT=3000 npm start", &[3000]),
+            ("serve -l tcp://0.0.0.0:80", &[80]),
+            ("node server.js --retry 5 v1.20", &[]),
+        ] {
+            assert_eq!(ports_in_command(cmd), ports, "{cmd}");
         }
     }
 

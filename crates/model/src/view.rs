@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
-    NativeCall, PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView,
-    StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, UnendedProcess, timeline,
+    NativeCall, OutputView, PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot,
+    StopView, StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, UnendedProcess, timeline,
 };
 use pilothouse_envelope::{Actor, TaskId};
 use pilothouse_terminal::Size;
@@ -188,29 +188,6 @@ pub struct TaskEnd {
     /// The port it could not listen on, if that is why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_port: Option<TakenPort>,
-}
-
-/// Counts of what a task wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct OutputView {
-    /// Bytes written by the task, all streams.
-    pub bytes: u64,
-    /// Those of them from its standard error; 0 if it has a PTY, which carries both.
-    #[serde(default, skip_serializing_if = "timeline::is_zero")]
-    pub stderr_bytes: u64,
-    /// Line feeds among them.
-    pub lines: u64,
-    /// Bytes not kept (between head and tail).
-    pub dropped_bytes: u64,
-    /// When the last byte arrived.
-    pub last_at: Option<Timestamp>,
-}
-
-impl OutputView {
-    /// Returns how many lines were written; an unfinished line counts where it is the only one.
-    pub fn line_count(&self) -> u64 {
-        self.lines.max(u64::from(self.bytes > 0))
-    }
 }
 
 /// A summary of one tool call. The full record is fetched by `seq`.

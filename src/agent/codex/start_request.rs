@@ -30,6 +30,7 @@ use crate::link::{
     ClientRole, Error, Hello, Loss, ShellCall, ShellConversation, ShellFallback, ShellInput, ShellReply,
     ShellRequest, ask_at_once,
 };
+use crate::model::phrases::not_run_clause;
 use crate::process::environment::{Environment, on_path};
 use crate::process::{InheritedAttributes, own_umask};
 
@@ -66,7 +67,7 @@ enum NoTaskReason {
 
 impl NoTaskReason {
     fn not_run(why: &str) -> Self {
-        Self::Run(format!("this command was not run: {why}"))
+        Self::Run(not_run_clause(why))
     }
 }
 

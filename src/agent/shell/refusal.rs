@@ -2,6 +2,7 @@
 
 use crate::envelope::with_causes;
 use crate::model::Error;
+use crate::model::phrases::not_run_clause;
 
 /// The caller's exit code if a person denied its command (`EX_NOPERM`).
 pub(super) const DENIED: u8 = 77;
@@ -43,9 +44,9 @@ impl StartRefusal {
             Ruling::IfFree if is_free => (why, None),
             Ruling::IfFree => {
                 let rest = "an approval rule or the pause may concern it, and it was not run unasked";
-                (format!("this command was not run: {why}; {rest}"), Some(NOT_RUN))
+                (not_run_clause(&format!("{why}; {rest}")), Some(NOT_RUN))
             }
-            Ruling::NotRun => (format!("this command was not run: {why}"), Some(NOT_RUN)),
+            Ruling::NotRun => (not_run_clause(&why), Some(NOT_RUN)),
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
 use crate::model::calls::SHELL_CALL;
 use crate::model::phrases::exit_clause;
+use crate::model::phrases::not_run_clause;
 use crate::model::{
     AgentActivity, AnsweredPrompts, AnsweredWhich, Error, ExecOutcome, ExecRequest, Exit, NativeTask,
     ParentTask, SHELL_PROFILE, Signal, Stop, TaskView, TypedInput,
@@ -272,7 +273,7 @@ impl ShellCommand {
                 let view = self.runtime.find(&self.id).await;
                 let is_closing = view.as_ref().is_some_and(|view| view.ended_with_runtime().is_some());
                 let why = view.and_then(|view| view.cause()).unwrap_or_else(|| "it was withdrawn".to_owned());
-                (format!("this command was not run: {why}"), Some(if is_closing { NOT_RUN } else { DENIED }))
+                (not_run_clause(&why), Some(if is_closing { NOT_RUN } else { DENIED }))
             }
         };
         if code != Some(DENIED) {

@@ -44,7 +44,7 @@ impl Shim {
         let writing = write_lines(output, answers.connect());
         tokio::pin!(writing);
         let wrote = |source| ShimError::Stdio("write to the agent", source);
-        let relay = ShimRelay::new(self, LineReader::new(input, MAX_LINE), answers);
+        let relay = ShimRelay::new(self, LineReader::new(input, MAX_LINE).with_rest(), answers);
         let carried = tokio::select! {
             carried = relay.run() => carried,
             written = &mut writing => return written.map_err(wrote),

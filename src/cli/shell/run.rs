@@ -26,6 +26,7 @@ use crate::link::{
     ClientRole, Error, Hello, Loss, ShellCall, ShellFallback, ShellInput, ShellReply, ShellRequest,
     ask_at_once,
 };
+use crate::model::phrases::not_run_clause;
 use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{
@@ -200,7 +201,7 @@ pub(super) fn plainly(why: &str, real: &RealShell) -> ExitCode {
 
 /// Says why a command does not run.
 pub(super) fn not_run(why: &str) -> ExitCode {
-    let _ = print::say(format_args!("this command was not run: {why}"));
+    let _ = print::say(not_run_clause(why));
     ExitCode::from(UNKNOWN)
 }
 

@@ -182,6 +182,7 @@ impl App {
                 (shown, dialog.is_at_end(state))
             }
             Layer::Approval(card) => (format!("{card:?} {size:?}"), card.is_at_end(state)),
+            Layer::Undo(card) => (format!("{card:?} {size:?}"), card.is_at_end(state)),
             layer => (format!("{layer:?}{:?}", self.stopping.question), true),
         })
     }
@@ -191,6 +192,7 @@ impl App {
         match self.layers.last_mut()? {
             Layer::Question(dialog) => Some(&mut dialog.reading),
             Layer::Approval(card) => Some(&mut card.reading),
+            Layer::Undo(card) => Some(&mut card.reading),
             _ => None,
         }
     }
@@ -200,7 +202,7 @@ impl App {
         match self.layers.last_mut()? {
             Layer::Question(dialog) => Some(&mut dialog.reading.shown_at),
             Layer::Approval(card) => Some(&mut card.reading.shown_at),
-            Layer::Undo(card) => Some(&mut card.shown_at),
+            Layer::Undo(card) => Some(&mut card.reading.shown_at),
             Layer::Quit => self.stopping.question.as_mut().map(|question| &mut question.shown_at),
             Layer::List(_)
             | Layer::Tell(_)

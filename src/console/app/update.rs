@@ -145,6 +145,9 @@ impl App {
     /// Updates the current time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.state.clock.now = now;
+        if !self.state.view.is_lost {
+            self.state.clock.known = now;
+        }
         if self.state.setup.ui.console.title && self.attention.title.is_none() {
             self.ring();
         }

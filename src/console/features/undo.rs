@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use crate::console::effect::{Effect, FeatureReply};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::text::{StyledPiece, grouped_amount, piece, visible, wrap_lines};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, has_been_read, places, scroll_by, scrolled_rows};
+
+use crate::console::widgets::{CardReading, Painter, places, scrolled_rows};
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.
@@ -21,9 +20,7 @@ const FOOT: u16 = 2;
 pub struct UndoCard {
     request: UndoRequest,
     report: UndoReport,
-    top: usize,
-    /// Since when it has been on screen.
-    pub shown_at: Option<Timestamp>,
+    pub(in crate::console) reading: CardReading,
 }
 
 /// Asks the runtime what an undo of the current task would do.
@@ -43,7 +40,7 @@ pub(in crate::console) fn obstacle(state: &State) -> Option<&'static str> {
     }
     match state.at_hand() {
         Some(task) if !task.status.is_terminal() => Some("the task has not ended"),
-        _ => Some("nothing is known to differ since a task began"),
+        _ => Some("nothing is known to differ since it began"),
     }
 }
 
@@ -69,21 +66,22 @@ fn files(report: &UndoReport) -> String {
 
 impl UndoCard {
     pub(in crate::console) fn new(request: UndoRequest, report: UndoReport) -> Self {
-        Self { request, report, top: 0, shown_at: None }
+        Self { request, report, reading: CardReading::default() }
     }
 
     /// Handles a key; returns the card if it stays open.
     pub(in crate::console) fn act(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
         if let Some(motion) = action.motion() {
-            let rows = self.rows(state.outer.size);
-            let shown = usize::from(places(state.outer.size, rows.len(), FOOT).1.height);
-            self.top = scroll_by(self.top, motion, (rows.len(), shown));
+            self.reading.scroll(motion, self.extent(state));
             return None;
         }
         Some(match action {
             Action::Confirm if !self.is_possible() => FeatureReply::Decline("it cannot be undone".to_owned()),
-            Action::Confirm if !has_been_read(self.shown_at, state.clock.now) => {
+            Action::Confirm if !self.reading.has_settled(state.clock.now) => {
                 FeatureReply::Decline("read it first, then press again".to_owned())
+            }
+            Action::Confirm if self.reading.is_too_early(state.clock.now) => {
+                FeatureReply::Decline("read it to its end first".to_owned())
             }
             Action::Confirm => {
                 let request = UndoRequest { is_dry: false, ..self.request.clone() };
@@ -91,6 +89,17 @@ impl UndoCard {
             }
             other => FeatureReply::Decline(format!("{}: nothing to do with it here", other.name())),
         })
+    }
+
+    /// Returns the number of rows, and how many of them are shown.
+    fn extent(&self, state: &State) -> (usize, usize) {
+        let rows = self.rows(state.outer.size).len();
+        (rows, usize::from(places(state.outer.size, rows, FOOT).1.height))
+    }
+
+    /// Tells whether its last row is on screen.
+    pub(in crate::console) fn is_at_end(&self, state: &State) -> bool {
+        self.reading.is_at_end(self.extent(state))
     }
 
     fn is_possible(&self) -> bool {
@@ -119,10 +128,13 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
         false => format!("{name} cannot be {done}; nothing was touched"),
     };
     painter.draw_box(whole, &title);
-    scrolled_rows(painter, (whole, text), &rows, card.top);
+    let below = scrolled_rows(painter, (whole, text), &rows, card.reading.top);
     let confirm = format!("{verb} all of it");
     let mut ways = vec![(Action::Confirm, &*confirm), (Action::Back, "leave it")];
     ways.retain(|(action, _)| *action == Action::Back || card.is_possible());
-    let keys = painter.keys(KeyContext::Undo, &ways);
+    let keys = match card.reading.is_read || below == 0 {
+        true => painter.keys(KeyContext::Undo, &ways),
+        false => card.reading.unread(painter, KeyContext::Undo, (below, &ways[ways.len() - 1..])),
+    };
     painter.line(foot, 1, &keys);
 }

@@ -1,7 +1,7 @@
 //! Everything a key can do, defined in one place: name, hint, description and equivalent.
 //!
 //! The keymap binds keys to these names; help, hints and dialogs are generated from this table. What an
-//! action does is decided in `update`, never here.
+//! action does is decided in `console/app/actions.rs`, never here.
 
 use super::wish::Wish;
 

@@ -173,19 +173,13 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
             says(&Actor::System, text);
         }
         TaskFact::Listening(listener) => {
-            let url = listener
-                .url
-                .as_ref()
-                .map(|url| format!(" ({})", visible::masked_line(url)))
-                .unwrap_or_default();
-            let text = format!("{name} is listening on {}{url}", visible::masked_line(&listener.in_words()));
-            says(&Actor::System, text);
+            let url = listener.url.as_ref().map(|url| format!(" ({url})")).unwrap_or_default();
+            let address = visible::masked_line(&format!("{}{url}", listener.in_words()));
+            says(&Actor::System, format!("{name} is listening on {address}"));
         }
         TaskFact::Closed(at) => {
-            says(
-                &Actor::System,
-                format!("{name} no longer listens on {}", visible::masked_line(&at.to_string())),
-            );
+            let address = visible::masked_line(&at.to_string()).to_string();
+            says(&Actor::System, format!("{name} no longer listens on {address}"));
         }
         TaskFact::End { .. } => says(
             &Actor::System,

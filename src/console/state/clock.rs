@@ -7,6 +7,8 @@ use jiff::Timestamp;
 pub struct ConsoleClock {
     /// The current time, as of the last message.
     pub now: Timestamp,
+    /// The time up to which the runtime is known: `now`, unless the connection to it was lost.
+    pub known: Timestamp,
     /// When the console was opened.
     pub opened: Timestamp,
     /// When a key was last pressed.
@@ -16,6 +18,6 @@ pub struct ConsoleClock {
 impl ConsoleClock {
     /// Returns the clock of a console that is opened now.
     pub(super) fn new(now: Timestamp) -> Self {
-        Self { now, opened: now, touched: None }
+        Self { now, known: now, opened: now, touched: None }
     }
 }

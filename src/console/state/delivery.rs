@@ -59,7 +59,7 @@ impl MessageDelivery {
     pub(in crate::console) fn promise(self) -> &'static str {
         match self {
             Self::Answer => "It goes with the next answer to a call, as your words.",
-            Self::StoppedCommand => "It ends the command's standard error, as your words.",
+            Self::StoppedCommand => "It is the last line of the command's standard error.",
             Self::Stderr => "Its next command that fails, is stopped or denied says it.",
             Self::First => "With its next answer, or a command that fails: once.",
             Self::Fenced => "Its commands run in its sandbox, where none can say it.",
@@ -73,7 +73,9 @@ impl MessageDelivery {
         let who = to.iter().map(|label| visible::one_line(label).into_owned()).collect::<Vec<_>>().join(", ");
         match self {
             Self::Answer => format!("{who} will read it with the next answer"),
-            Self::StoppedCommand => format!("{who} will read it at the end of the command's output"),
+            Self::StoppedCommand => {
+                format!("for {who} at the end of the command's output; not known to be read")
+            }
             Self::Stderr => format!("kept for {who} until a command of it fails, is stopped or denied"),
             Self::First => format!("kept for {who}: for its next answer, or a command that fails"),
             Self::Fenced => format!("kept for {who}: its commands run in its sandbox, where none can say it"),

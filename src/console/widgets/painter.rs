@@ -322,16 +322,19 @@ impl Painter<'_> {
         !self.state.setup.ui.console.motion
     }
 
-    /// Returns the time since a moment, and schedules a redraw for when it changes; with motion off, returns
-    /// the moment itself.
+    /// Returns the time since a moment, or with motion off the moment itself; schedules a redraw for when it changes.
     pub(crate) fn age(&mut self, since: Timestamp) -> String {
-        if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.state.clock.now)) }
+        if self.is_still() {
+            self.minute(since)
+        } else {
+            self.waking(text::age(since, self.state.clock.known))
+        }
     }
 
     /// Like [`age`](Self::age), of what nothing was heard of since: it changes less often.
     pub(crate) fn silence(&mut self, since: Timestamp) -> String {
-        let now = self.state.clock.now;
-        if self.is_still() { self.minute(since) } else { self.waking(text::silence(since, now)) }
+        let age = text::silence(since, self.state.clock.known);
+        if self.is_still() { self.minute(since) } else { self.waking(age) }
     }
 
     /// Formats since when an agent does what it does.
@@ -373,17 +376,15 @@ impl Painter<'_> {
     }
 
     pub(crate) fn wake_at(&mut self, at: Timestamp) {
-        if self.is_still() {
-            return;
+        if !self.is_still() && !self.state.view.is_lost {
+            self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
         }
-        self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
     }
 
     /// Formats a moment as local time without seconds, or as a date if it is not today.
     fn minute(&self, at: Timestamp) -> String {
-        let zone = &self.state.setup.zone;
-        let (at, now) =
-            (at.to_zoned_datetime(zone.clone()), self.state.clock.now.to_zoned_datetime(zone.clone()));
+        let [at, now] =
+            [at, self.state.clock.now].map(|at| at.to_zoned_datetime(self.state.setup.zone.clone()));
         at.strftime(if at.date() == now.date() { "%H:%M" } else { "%m-%d" }).to_string()
     }
 

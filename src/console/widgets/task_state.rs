@@ -1,6 +1,7 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
-use crate::console::state::listing::heads::StateCounts;
+use crate::console::state::listing::filter::Filter;
+use crate::console::state::listing::heads::{FoldedTasks, StateCounts};
 use crate::console::state::ports::{ports, taken_briefly};
 use crate::console::state::{State, actor_name, alias, answers_no, last_sign};
 use crate::console::text;
@@ -40,15 +41,30 @@ impl Painter<'_> {
         StateLabel { glyph: states[at], word: task.word().into_owned(), role }
     }
 
+    /// Returns the state of a task; of a batch in one row that it failed, if an item did and none is shown that lives or
+    /// failed.
+    pub(crate) fn row_state(&self, task: &TaskView, batch: Option<&FoldedTasks>) -> StateLabel {
+        let shown = self.state(task);
+        let Some(counts) = batch.map(|batch| batch.counts).filter(|counts| counts.failed > 0) else {
+            return shown;
+        };
+        if !task.status.is_terminal() || Filter::Failed.holds(task) {
+            return shown;
+        }
+        let role = if counts.troubled > 0 { Role::Failed } else { Role::Faint };
+        StateLabel { glyph: self.glyphs().states[5], word: format!("{} failed", counts.failed), role }
+    }
+
     /// Returns the number of tasks by state.
     pub(crate) fn state_counts(&self, counts: StateCounts) -> Vec<StyledPiece> {
         let states = self.glyphs().states;
-        let StateCounts { live, waiting, failed, completed, .. } = counts;
+        let StateCounts { live, waiting, failed, completed, stopped, .. } = counts;
         let mut row = Vec::new();
         for (glyph, role, count) in [
             (states[1], Role::Running, live.saturating_sub(waiting)),
             (states[2], Role::Waiting, waiting),
             (states[5], if counts.troubled > 0 { Role::Failed } else { Role::Faint }, failed),
+            (states[3], Role::Cancelled, stopped),
             (states[4], Role::Completed, completed),
         ] {
             row.extend((count > 0).then(|| piece(format!(" {glyph}{count}"), role)));

@@ -345,7 +345,7 @@ impl InstallStep {
         let message = format!("{} cannot be merged: {why}; nothing was changed.", self.path.display());
         Failure::new(Code::Precondition, message)
             .with("file", self.path.display().to_string())
-            .fix("change it by hand: pilothouse mcp config prints what to put there")
+            .fix("change it by hand: `mcp config` of this agent prints what to put there")
     }
 
     fn into_change(self) -> FileChange {

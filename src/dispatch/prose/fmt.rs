@@ -131,10 +131,10 @@ async fn format_files(cx: &CommandContext, input: FmtInput, write: bool) -> Resu
         Failure::new(Code::InputFileUnreadable, format!("{unreadable} cannot be read or written."))
     } else if !invalid.is_empty() {
         Failure::new(Code::ProgramInvalid, format!("{invalid} cannot be formatted as it stands."))
-            .fix("see `pilothouse prose check`")
+            .fix(format!("see what `pilothouse prose check {}` says", invalid.replace(", ", " ")))
     } else if !would.is_empty() && input.check {
         Failure::new(Code::NotFormatted, format!("{would} is not in its canonical form."))
-            .fix("run `pilothouse prose fmt` without --check")
+            .fix(format!("run `pilothouse prose fmt {}`", would.replace(", ", " ")))
     } else {
         return Ok(output);
     };

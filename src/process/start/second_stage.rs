@@ -134,12 +134,8 @@ impl Launch {
         if let Some(text) = &self.text {
             sys::duplicate_as(text.as_fd(), TEXT_DESCRIPTOR).map_err(prepare)?;
         }
-        for (stream, copy) in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()]
-            .into_iter()
-            .zip(STREAM_COPIES)
-            .filter(|_| self.is_login)
-        {
-            sys::duplicate_as(stream, copy).map_err(prepare)?;
+        if self.is_login {
+            sys::duplicate_streams(STREAM_COPIES).map_err(prepare)?;
         }
         limits::apply(self.is_victim || self.inherited.is_some());
         match &self.inherited {

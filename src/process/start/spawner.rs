@@ -480,7 +480,8 @@ mod tests {
         assert_eq!(no_descriptors.to_string(), "open a pipe for the command: no file descriptors left");
         assert_eq!(no_terminals.exhausted_resource(), Some(Resource::Ptys));
         assert_eq!(no_descriptors.exhausted_resource(), Some(Resource::Descriptors));
-        assert_eq!(refused(TERMINAL, Errno::IO).exhausted_resource(), None);
+        assert_eq!(refused(TERMINAL, Errno::IO).exhausted_resource(), Some(Resource::Terminal));
+        assert_eq!(refused(PIPE, Errno::IO).exhausted_resource(), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use rustix::io::ioctl_fionread;
 use tokio::sync::mpsc;
 
 use super::event::ByteEvent;
-use super::fd_entry::{FIRST_OUTLET, FdEntry, Source, data_of};
+use super::fd_entry::{FIRST_OUTLET, FdEntry, ReadEnd, Source, data_of};
 use super::inlet::Inlet;
 use super::outlet::{CopyResult, Outlet};
 use crate::terminal::ByteSource;
@@ -114,6 +114,15 @@ impl FdEntry {
                 let _ = epoll::add(&self.poll, fd, data, self.interest(*stream));
             }
             None => self.end_outlet(slot),
+        }
+    }
+
+    /// Notes how a read of a stream ended.
+    pub(super) fn note_read_end(&mut self, end: ReadEnd, slot: usize) {
+        match end {
+            ReadEnd::Dry => self.delivery.has_run_dry(slot),
+            ReadEnd::Closed => self.end_outlet(slot),
+            ReadEnd::Enough => {}
         }
     }
 

@@ -71,11 +71,7 @@ impl Worker {
                 let _ = self.events.blocking_send(ByteEvent::Overrun(entry.io.id.clone()));
             }
         }
-        match end {
-            ReadEnd::Dry => entry.delivery.has_run_dry(slot),
-            ReadEnd::Closed => entry.end_outlet(slot),
-            ReadEnd::Enough => {}
-        }
+        entry.note_read_end(end, slot);
         if is_last {
             entry.io.end();
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
+use crate::model::phrases::past_input_sentence;
 use crate::model::{
     Error, InputOutcome, InputRejection, InputTarget, LostInput, MOST_INPUT, RejectionReason, TaskView,
     TypedInput,
@@ -185,7 +186,7 @@ impl Driver {
 
 /// Rejects input to a task that has ended.
 pub(in crate::runtime) fn to_past(task: Arc<TaskView>) -> InputOutcome {
-    let message = format!("The task is {}; nothing reads its input any more.", task.status.as_str());
+    let message = past_input_sentence(task.status);
     InputOutcome {
         accepted: false,
         target: target(task.tty || task.side_terminal, task.accepts_input),

@@ -9,7 +9,7 @@ use super::looks::Looks;
 use super::order::DriverOrder;
 use crate::envelope::TaskId;
 use crate::model::listening::url;
-use crate::model::taken_port::named_ports;
+use crate::model::taken_port::{named_ports, ports_in_command};
 use crate::model::{ListenAddress, TakenPort, TaskStatus, TaskView};
 use crate::process::{HostHandle, ListenChange, ListeningWatch, WatchedTask};
 use crate::runtime::bytes::TaskIo;
@@ -121,12 +121,18 @@ impl Driver {
         let (tasks, ios) = self.watched_tasks();
         let Some(live) = self.live.get_mut(id) else { return };
         live.is_explained = true;
-        let (id, io, own, look) = (id.clone(), live.io.clone(), self.own.clone(), self.listening.clone());
+        let (io, own, look) = (live.io.clone(), self.own.clone(), self.listening.clone());
+        let cmd = self.view(id).map(|task| task.cmd.clone()).unwrap_or_default();
+        let id = id.clone();
         self.blocking_job(move || {
-            let conflict = named_ports(&last_output(&io)).map(|named| {
+            let conflict = named_ports(&last_output(&io)).map(|mut named| {
                 let mut look = look.lock().unwrap_or_else(PoisonError::into_inner);
                 let news = look.look(&tasks, &ios);
-                PortConflict { named, held: look.watch.ports(), news }
+                let held = look.watch.ports();
+                // A number in the command is its port only if somebody has that.
+                let meant = ports_in_command(&cmd).into_iter().filter(|port| held.contains(port));
+                named.extend(if named.is_empty() { meant.collect() } else { Vec::new() });
+                PortConflict { named, held, news }
             });
             let _ = own.blocking_send(DriverOrder::Explained { id, conflict });
         });

@@ -28,6 +28,7 @@ impl Ends {
                 self.is_cut = true;
                 self.tail.clear();
             }
+            StreamPiece::LaidOut => {}
             StreamPiece::Line(line) => {
                 self.chars += u64::from(self.lines > 0) + line.chars();
                 self.lines += 1;

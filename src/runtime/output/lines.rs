@@ -27,6 +27,8 @@ pub struct HeldLine<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamPiece<'a> {
     Line(HeldLine<'a>),
+    /// The lines that follow are one line, laid out.
+    LaidOut,
     /// A gap where output was not kept.
     Gap {
         /// The number of bytes.
@@ -118,6 +120,7 @@ impl StoredOutput {
         self.read_lines(file, layout, (None, missing), None, &mut |piece| {
             all += match piece {
                 StreamPiece::Line(_) => 1,
+                StreamPiece::LaidOut => 0,
                 StreamPiece::Gap { lines, .. } => lines,
             };
             true
@@ -167,7 +170,11 @@ impl StoredOutput {
             return self.read_lines(&file, &layout, (live.as_deref(), missing), part, take);
         }
         let text = self.transcribe(&file, &layout, 0, layout.total())?;
-        for (number, line) in (1..).zip(laid_out(&text).lines()) {
+        let laid_out = laid_out(&text);
+        if laid_out.is_some() && !take(StreamPiece::LaidOut) {
+            return Ok(());
+        }
+        for (number, line) in (1..).zip(laid_out.as_deref().unwrap_or(&text).lines()) {
             let line = HeldLine::whole(line);
             let first = part.filter(|(wanted, _)| *wanted == number).map(|(_, first)| first);
             if !take(StreamPiece::Line(first.map_or(line, |first| line.from(first)))) {
@@ -356,7 +363,7 @@ mod tests {
         let take: &mut dyn FnMut(StreamPiece<'_>) -> bool = &mut |piece| {
             all.extend(match piece {
                 StreamPiece::Line(line) => Some(line.text.to_owned()),
-                StreamPiece::Gap { .. } => None,
+                StreamPiece::LaidOut | StreamPiece::Gap { .. } => None,
             });
             true
         };
@@ -398,6 +405,7 @@ mod tests {
         let take: &mut dyn FnMut(StreamPiece<'_>) -> bool = &mut |piece| {
             all.push(match piece {
                 StreamPiece::Line(line) => line.text.to_owned(),
+                StreamPiece::LaidOut => String::new(),
                 StreamPiece::Gap { bytes, lines } => format!("+{bytes} ({lines})"),
             });
             true

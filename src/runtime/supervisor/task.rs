@@ -9,6 +9,7 @@ use super::message::{CallOrigin, HostOrder, NewTask, SupervisorAction, Timer};
 use crate::clock::{Moment, millis};
 use crate::config::Lane;
 use crate::envelope::Actor;
+use crate::model::phrases::past_input_sentence;
 use crate::model::{
     ExecRequest, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact, TaskState,
     TaskStatus, TaskUpdate, TaskView, UnendedProcess,
@@ -213,8 +214,7 @@ impl SupervisedTask {
     pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), InputRejection> {
         let refuse = |reason, message: String| Err(InputRejection { reason, message });
         if self.status != TaskStatus::Running {
-            let message = format!("The task is {}; nothing reads its input any more.", self.status.as_str());
-            return refuse(RejectionReason::TaskNotRunning, message);
+            return refuse(RejectionReason::TaskNotRunning, past_input_sentence(self.status));
         }
         // On the terminal beside a task's streams, only the operator may answer.
         let is_asked = self.side_terminal && *by == Actor::Operator;

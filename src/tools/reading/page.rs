@@ -92,12 +92,14 @@ impl OutputPage {
         }
     }
 
+    /// Notes that the lines are not those that were printed.
+    pub(in crate::tools) fn begin_layout(&mut self) {
+        self.is_laid_out = true;
+        self.room = self.room.minus(Room { lines: 1, ..Room::of(LAID_OUT).plus(LINE_END) });
+    }
+
     /// Processes the next line.
     pub(in crate::tools) fn line(&mut self, line: HeldLine<'_>) {
-        if self.seen == 0 && line.text == LAID_OUT {
-            self.is_laid_out = true;
-            self.room = self.room.minus(Room { lines: 1, ..Room::of(LAID_OUT).plus(LINE_END) });
-        }
         self.seen += 1;
         let at = self.seen;
         let line = &line;
@@ -172,8 +174,7 @@ impl OutputPage {
             LineSelection::Part(..) => None,
         };
         let more = more.or(self.rest_of_line);
-        let is_unsaid = self.is_laid_out && shown.is_some_and(|(first, _)| first > 1);
-        let head = is_unsaid.then_some(LAID_OUT);
+        let head = (self.is_laid_out && shown.is_some()).then_some(LAID_OUT);
         let texts = self.shown.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = head.into_iter().chain(texts).collect();
         FilledPage {

@@ -72,6 +72,10 @@ pub(in crate::tools) async fn read(
                 page.gap(bytes, lines);
                 return true;
             }
+            StreamPiece::LaidOut => {
+                page.begin_layout();
+                return true;
+            }
             StreamPiece::Line(line) => line,
         };
         page.line(line);

@@ -10,7 +10,7 @@ use pilothouse::process::script::{self, LoginPlace, WrappedCommand};
 use pilothouse::process::shell_kind::ShellKind;
 
 use super::{Bench, Outcome, PIPES};
-use crate::support::write_program;
+use crate::support::{skip, write_program};
 
 const POSIX: [&str; 9] = ["bash", "dash", "busybox", "zsh", "yash", "mksh", "lksh", "ksh93", "posh"];
 
@@ -20,7 +20,7 @@ fn installed(bench: &Bench, names: &[&str]) -> Vec<PathBuf> {
     let find = |name: &str| {
         let file = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
         let Some(file) = file else {
-            eprintln!("not tested, it is not installed: {name}");
+            skip(&format!("{name} is not installed"));
             return None;
         };
         if name != "busybox" {

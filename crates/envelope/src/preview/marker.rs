@@ -1,7 +1,7 @@
 //! The marker line between the beginning and the end of a preview: how much is shown, of how much, and how to read
 //! the rest.
 
-use super::count;
+use super::{LAID_OUT, count};
 
 /// The maximum length of a `read_on` accepted from a preview, because that text may have been printed by a program.
 const READ_ON_CHARS: usize = 40;
@@ -42,6 +42,11 @@ impl Unit {
         }
     }
 
+    /// Counts what is shown of the beginning of a text, without the line that says that it is laid out.
+    pub(super) fn of_head(self, head: &str) -> usize {
+        self.of(head.strip_prefix(LAID_OUT).and_then(|rest| rest.strip_prefix('\n')).unwrap_or(head))
+    }
+
     pub(super) fn of(self, text: &str) -> usize {
         match self {
             Self::Lines => text.lines().count(),
@@ -53,7 +58,7 @@ impl Unit {
 impl TextSize {
     /// Returns what is known about a complete text.
     pub(super) fn of(text: &str, read_on: &ReadOn) -> Self {
-        let [lines, chars] = [Unit::Lines, Unit::Characters].map(|unit| Some(unit.of(text) as u64));
+        let [lines, chars] = [Unit::Lines, Unit::Characters].map(|unit| Some(unit.of_head(text) as u64));
         Self { lines, chars, read_on: read_on.clone() }
     }
 
@@ -79,9 +84,9 @@ pub(super) fn split(preview: &str) -> Option<(&str, &str, TextSize)> {
         let (says, tail) = preview.get(at + BEFORE.len()..)?.split_once(AFTER)?;
         let (unit, n, m, whole) = read(says)?;
         // A head cut inside a line is followed by a line feed that is not its own.
-        [head, head.strip_suffix('\n').unwrap_or(head)]
-            .into_iter()
-            .find_map(|head| (unit.of(head) == n && unit.of(tail) == m).then(|| (head, tail, whole.clone())))
+        [head, head.strip_suffix('\n').unwrap_or(head)].into_iter().find_map(|head| {
+            (unit.of_head(head) == n && unit.of(tail) == m).then(|| (head, tail, whole.clone()))
+        })
     })
 }
 

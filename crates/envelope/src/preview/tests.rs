@@ -205,7 +205,7 @@ proptest! {
             prop_assert!(text.trim().is_empty());
             return Ok(());
         };
-        let original = laid_out(&text).into_owned();
+        let original = laid_out(&text).map_or(text.clone(), |laid_out| format!("{LAID_OUT}\n{laid_out}"));
         prop_assert!(preview.text.chars().count() <= budget);
         prop_assert_eq!(preview.truncated, original.chars().count() > budget);
         if !preview.truncated {
@@ -225,10 +225,11 @@ proptest! {
         let mut items: Vec<serde_json::Value> = many.into_iter().map(Into::into).collect();
         items.insert(at.min(items.len()), long.into());
         let printed = serde_json::Value::from(items).to_string();
-        let laid_out = laid_out(&printed).into_owned();
+        let laid_out = laid_out(&printed);
         let cut = cut(&whole(&printed), budget).expect("not blank");
         let read_on = ReadOn::default();
-        let expected = Readable { text: ShownText::All(laid_out.into()), read_on: &read_on }.cut(budget.into());
+        let text = laid_out.map_or(ShownText::All(printed.into()), ShownText::LaidOut);
+        let expected = Readable { text, read_on: &read_on }.cut(budget.into());
         prop_assert_eq!(cut, expected);
     }
 

@@ -108,7 +108,8 @@ impl TaskView {
         let after = || format!("{comma} after {}", millis(self.lived_ms()));
         // A time limit says how long it was.
         let timed_out = self.ended.as_ref().is_some_and(|ended| ended.timed_out);
-        let after = (self.started_at.is_some() && !timed_out).then(after).unwrap_or_default();
+        let has_error = self.ended.as_ref().is_some_and(|ended| ended.error.is_some());
+        let after = (self.started_at.is_some() && !timed_out && !has_error).then(after).unwrap_or_default();
         format!("{end}{after}{}", self.unended_clause())
     }
 

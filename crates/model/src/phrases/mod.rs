@@ -15,5 +15,5 @@ pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clau
 pub use tool_errors::{
     not_begun, question_not_found, task_not_found, unusable, unusable_field, withdrawal_error,
 };
-pub use unread::OPEN_LINE;
-pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, NOT_BEGUN, hold_sentence};
+pub use unread::{OPEN_LINE, past_input_sentence};
+pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, NOT_BEGUN, hold_sentence, not_run_clause};

@@ -27,7 +27,7 @@ impl TakenPort {
     /// Says what an agent can do about it, which may end no tasks but its own.
     #[must_use]
     pub fn advice(&self, agent: &Actor) -> &'static str {
-        if self.holders.iter().any(|holder| holder.by == *agent) {
+        if self.port.is_some() && self.holders.iter().any(|holder| holder.by == *agent) {
             "use another port, or end your own task with TaskStop"
         } else {
             "use another port"

@@ -2,10 +2,15 @@
 
 use pilothouse_envelope::units::grouped_amount;
 
-use crate::{InputLoss, LostInput, TaskFact, TaskView, UnreadInput};
+use crate::{InputLoss, LostInput, TaskFact, TaskStatus, TaskView, UnreadInput};
 
 /// Says that input cannot be read yet.
 pub const OPEN_LINE: &str = "The terminal hands over whole lines, and the last line of the input has no end yet: it cannot be read before";
+
+/// Says why a task that has this status takes no input.
+pub fn past_input_sentence(status: TaskStatus) -> String {
+    format!("The task is {}; nothing reads its input any more.", status.as_str())
+}
 
 impl UnreadInput {
     /// Says how much it is: `434,464 bytes not read yet`.

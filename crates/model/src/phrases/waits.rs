@@ -13,6 +13,11 @@ pub const AWAITS_TURN: &str = "Command waits for its turn; nothing has been run"
 /// Says that a command has not begun, because of the operator.
 pub const AWAITS_OPERATOR: &str = "Command awaits the operator; nothing has been run";
 
+/// Says that a command of an agent's own shell did not run.
+pub fn not_run_clause(why: &str) -> String {
+    format!("this command was not run: {why}")
+}
+
 /// Says that a login profile ended the shell.
 pub const NOT_BEGUN: &str =
     "The login profile ended the shell before the command; nothing of the command was run.";

@@ -14,6 +14,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::painter::AROUND_HEAD;
 use crate::console::widgets::text::{highlight_matches, reading};
 use crate::console::widgets::{Painter, columns};
+use crate::envelope::Actor;
 use crate::model::NativeCall;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
@@ -35,8 +36,13 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         let native = sheet.filter(|_| column == Column::Receipt).and_then(|sheet| model_share(state, sheet));
         let sizes = || sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
         let mut facts = native.unwrap_or_else(sizes);
-        let term = if column == Column::Envelope { Term::Envelope } else { Term::Receipt };
-        if let Some(line) = painter.explanation(term) {
+        // What a person or a script was answered, no model read.
+        let is_agents = state.shown_call().is_some_and(|call| matches!(call.actor, Actor::Agent(_)));
+        let term = match column {
+            Column::Envelope => Some(Term::Envelope),
+            _ => Some(Term::Receipt).filter(|_| is_agents),
+        };
+        if let Some(line) = term.and_then(|term| painter.explanation(term)) {
             title.extend([piece("  ", Role::Text), line]);
             // If both do not fit, leave out the sizes until the term is known.
             facts.retain(|fact| {
@@ -99,8 +105,11 @@ fn model_share(state: &State, sheet: &CallSheet) -> Option<Vec<StyledPiece>> {
     let (read, wrote) = (sheet.receipt_text.len() as u64, task.output.bytes);
     let (bytes, about) = ([read, wrote].map(count), [read, wrote].map(|bytes| count(tokens(bytes))));
     let mut facts = Vec::from_iter(native.facts.is_cut.then(|| piece("cut", Role::Strong)));
-    facts.push(piece(format!("{} of {} bytes", bytes[0], bytes[1]), Role::Faint));
-    let tokens = piece(format!("~{} of ~{} tokens", about[0], about[1]), Role::Faint);
+    // What the agent or a stop adds is in no output.
+    let of = |all: &str| if read > wrote { String::new() } else { format!(" of {all}") };
+    facts.push(piece(format!("{}{} bytes", bytes[0], of(&bytes[1])), Role::Faint));
+    let all = of(&format!("~{}", about[1]));
+    let tokens = piece(format!("~{}{all} tokens", about[0]), Role::Faint);
     facts.extend(Some(tokens).filter(|_| !native.is_of_script()));
     Some(facts)
 }

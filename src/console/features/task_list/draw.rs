@@ -12,7 +12,6 @@ use crate::console::state::words::{short_command, why};
 use crate::console::state::{Layout, ListColumn, ListRow, command, cut_top, short_alias};
 use crate::console::text::{StyledPiece, column, cut, piece, right, visible, width};
 use crate::console::theme::Role;
-use crate::console::widgets::task_state::StateLabel;
 use crate::console::widgets::{Painter, columns, place_state, usually};
 use crate::model::{HeldCall, TaskView};
 
@@ -275,7 +274,7 @@ fn wide(
     (task, batch): (&TaskView, Option<&FoldedTasks>),
     is_selected: bool,
 ) {
-    let shown = standing(painter, task, batch);
+    let shown = painter.row_state(task, batch);
     let dots = painter.glyphs().cut;
     let word = column(&format!("{} {}", shown.glyph, shown.word), STATE, dots);
     let mut fixed = vec![
@@ -302,17 +301,6 @@ fn wide(
         let why = painter.cut(&why, left);
         painter.row_from(inside, (x + 2, 0), &why);
     }
-}
-
-/// Returns the state of a task; of a batch in one row that it failed, if an item did and none is shown that lives or failed.
-fn standing(painter: &Painter<'_>, task: &TaskView, batch: Option<&FoldedTasks>) -> StateLabel {
-    let shown = painter.state(task);
-    let failed = batch.map_or(0, |batch| batch.counts.failed);
-    if failed == 0 || !task.status.is_terminal() || filter::Filter::Failed.holds(task) {
-        return shown;
-    }
-    let role = if batch.is_some_and(|batch| batch.counts.troubled > 0) { Role::Failed } else { Role::Faint };
-    StateLabel { glyph: painter.glyphs().states[5], word: format!("{failed} failed"), role }
 }
 
 /// Returns what differs in the tree since a task began, if anything does: `+3 ~12 -1`.
@@ -368,7 +356,7 @@ fn narrow(
     (task, batch): (&TaskView, Option<&FoldedTasks>),
     is_selected: bool,
 ) {
-    let shown = standing(painter, task, batch);
+    let shown = painter.row_state(task, batch);
     let dots = painter.glyphs().cut;
     let time = if task.status.is_terminal() { painter.quiet(task) } else { painter.ran(task) };
     let inside = Rect { width: area.width.saturating_sub(1), ..area };

@@ -48,6 +48,8 @@ pub(crate) struct StateCounts {
     /// How many of the failed ones deserve a look.
     pub(crate) troubled: usize,
     pub(crate) completed: usize,
+    /// Those that were stopped or denied.
+    pub(crate) stopped: usize,
 }
 
 impl StateCounts {
@@ -60,6 +62,7 @@ impl StateCounts {
             counts.failed += usize::from(Filter::Failed.holds(task));
             counts.troubled += usize::from(Filter::Failed.holds(task) && !answers_no(task));
             counts.completed += usize::from(task.status == TaskStatus::Completed);
+            counts.stopped += usize::from(task.status == TaskStatus::Cancelled);
         }
         counts
     }
