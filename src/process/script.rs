@@ -34,34 +34,39 @@ pub fn text_path() -> String {
 }
 
 /// A command with what is put around it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct WrappedCommand {
     /// The command for the shell.
     pub cmd: String,
     /// The text that the shell finds as a file.
     pub text: Option<String>,
+    /// Whether bash reads that file before its command.
+    is_read_first: bool,
 }
 
 impl WrappedCommand {
+    /// Returns a command with nothing around it.
+    #[must_use]
+    pub fn bare(cmd: String) -> Self {
+        Self { cmd, ..Self::default() }
+    }
+
     /// Puts `before` before a command. bash finds it in a file of its own, where it shows in no message about the command;
     /// otherwise it is on the first line, so that the numbers of lines in messages remain correct.
     fn with_prologue(kind: ShellKind, before: &str, cmd: String) -> Self {
+        // A longer command is in that file itself.
         match kind {
-            ShellKind::Bash => Self { cmd, text: Some(format!("unset {BASH_ENV}; {before}")) },
-            _ => Self { cmd: format!("{before}{cmd}"), text: None },
+            ShellKind::Bash if cmd.len() < LONGEST => {
+                Self { cmd, text: Some(format!("unset {BASH_ENV}; {before}")), is_read_first: true }
+            }
+            _ => Self::bare(format!("{before}{cmd}")),
         }
     }
 
     /// Returns the variable by which bash finds what precedes its command.
     #[must_use]
-    pub fn variable(&self, kind: ShellKind) -> Option<(OsString, OsString)> {
-        let is_read_first = kind == ShellKind::Bash && self.text.is_some() && !self.is_sourced();
-        is_read_first.then(|| (BASH_ENV.into(), text_path().into()))
-    }
-
-    /// Tells whether the text is the command itself.
-    fn is_sourced(&self) -> bool {
-        self.cmd.contains(&format!("\n. {}", text_path()))
+    pub fn variable(&self) -> Option<(OsString, OsString)> {
+        self.is_read_first.then(|| (BASH_ENV.into(), text_path().into()))
     }
 }
 
@@ -76,11 +81,15 @@ pub fn step_command(folder: &Path, kind: ShellKind, cmd: &str) -> WrappedCommand
         "\n{{ __pilothouse_status=$?; {report}; (exit $((__pilothouse_status > 256 ? __pilothouse_status - 128 : __pilothouse_status))); }} 2>/dev/null"
     );
     match kind {
-        _ if !kind.is_posix() => WrappedCommand { cmd: text, text: None },
+        _ if !kind.is_posix() => WrappedCommand::bare(text),
         // Too long for an argument: read from a file, with a report for a command that sets a trap of its own.
         _ if text.len() >= LONGEST => {
             let before = if kind == ShellKind::Posix { String::new() } else { trap };
-            WrappedCommand { cmd: format!("{before}\n. {}{after}", text_path()), text: Some(text) }
+            WrappedCommand {
+                cmd: format!("{before}\n. {}{after}", text_path()),
+                text: Some(text),
+                is_read_first: false,
+            }
         }
         // A trap of its own takes the place of ours.
         ShellKind::Bash | ShellKind::Trapping => {
@@ -88,8 +97,8 @@ pub fn step_command(folder: &Path, kind: ShellKind, cmd: &str) -> WrappedCommand
             WrappedCommand::with_prologue(kind, &format!("{trap}; "), format!("{text}{after}"))
         }
         // A trace would show what follows.
-        _ if cmd.contains("set -") => WrappedCommand { cmd: text, text: None },
-        _ => WrappedCommand { cmd: format!("{text}{after}"), text: None },
+        _ if cmd.contains("set -") => WrappedCommand::bare(text),
+        _ => WrappedCommand::bare(format!("{text}{after}")),
     }
 }
 
@@ -105,7 +114,7 @@ pub struct LoginPlace<'a> {
     pub umask: Option<u32>,
 }
 
-/// Wraps the command of a login shell. The copies of its streams that [`STREAM_COPIES`] names are open when it starts.
+/// Wraps the command of a login shell. Copies of its streams are open at 6, 7 and 8 when it starts.
 /// Limits stay as the profile set them: the kernel does not let them be raised again.
 #[must_use]
 pub fn login_command(kind: ShellKind, cmd: String, place: &LoginPlace<'_>) -> WrappedCommand {

@@ -20,7 +20,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tests that start the program", 406),
     ("tokens in agent", 52_263),
     ("tokens in agents", 20_318),
-    ("tokens in all", 1_251_507),
+    ("tokens in all", 1_251_491),
     ("tokens in bin", 36),
     ("tokens in cli", 47_492),
     ("tokens in clock", 295),
@@ -38,14 +38,14 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in main", 36),
     ("tokens in model", 38_232),
     ("tokens in paths", 1_716),
-    ("tokens in process", 73_422),
+    ("tokens in process", 73_407),
     ("tokens in prose", 122_429),
-    ("tokens in runtime", 154_992),
+    ("tokens in runtime", 154_991),
     ("tokens in terminal", 58_295),
     ("tokens in tools", 54_432),
     ("types of a thousand that share their name", 12),
     ("ways to change what others read", 11),
-    ("words of documentation", 63_193),
+    ("words of documentation", 63_218),
 ];
 
 /// A function: its name, and the lines of its body.

@@ -44,7 +44,7 @@ impl Bench {
         env: &[(&str, OsString)],
     ) -> Outcome {
         let mut command = self.command("", PIPES);
-        command.env.extend(wrapped.variable(ShellKind::of(shell, None)));
+        command.env.extend(wrapped.variable());
         command.env.extend(env.iter().map(|(name, value)| ((*name).into(), value.clone())));
         (command.cmd, command.text) = (wrapped.cmd, wrapped.text);
         (command.shell, command.profile) = (shell.into(), profile);
@@ -97,6 +97,14 @@ async fn a_login_profile_decides_neither_where_a_command_runs_nor_how() {
         assert!(outcome.stderr.contains("nosuch") && outcome.exit == Exit::Code(0), "{shell:?}: {outcome:?}");
         assert!(script::has_begun(&folder), "{shell:?}");
     }
+    let bash = installed(&bench, &["bash"]);
+    let long = format!("pwd; : {}", "x".repeat(200_000));
+    for shell in bash {
+        let place = LoginPlace { folder: &folder, workdir: &sub, path: Some(path.as_os_str()), umask: None };
+        let wrapped = script::login_command(ShellKind::of(&shell, None), long.clone(), &place);
+        let outcome = bench.run_wrapped(&shell, ShellProfile::Login, wrapped, &more).await;
+        assert_eq!(outcome.stdout, format!("{}\n", sub.display()), "a command longer than an argument");
+    }
     for other in ["tcsh", "elvish", "rbash", "nologin"] {
         assert!(ShellKind::of(Path::new(other), None).login_obstacle().is_some(), "{other}");
     }
@@ -120,7 +128,7 @@ async fn what_reports_the_directory_of_a_step_shows_in_no_output_and_changes_no_
         let kind = ShellKind::of(&shell, None);
         for (cmd, ends_in) in cases {
             let _ = std::fs::remove_file(folder.join("cwd"));
-            let plain = WrappedCommand { cmd: format!("{cmd}\n"), text: None };
+            let plain = WrappedCommand::bare(format!("{cmd}\n"));
             let plain = bench.run_wrapped(&shell, ShellProfile::Nothing, plain, &[]).await;
             let wrapped = script::step_command(&folder, kind, cmd);
             let wrapped = bench.run_wrapped(&shell, ShellProfile::Nothing, wrapped, &[]).await;

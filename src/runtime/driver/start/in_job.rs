@@ -124,15 +124,15 @@ impl StartJob {
                 };
                 (ShellProfile::Login, script::login_command(kind, cmd.clone(), &place))
             }
-            (None, false) => (ShellProfile::Usual, WrappedCommand { cmd: cmd.clone(), text: None }),
+            (None, false) => (ShellProfile::Usual, WrappedCommand::bare(cmd.clone())),
         };
         let stdio = match tty {
             true => Stdio::Pty { size: *size },
             false => Stdio::Pipes { stdin: *accepts_input },
         };
         let mut env = env.to_vec();
-        env.extend(wrapped.variable(kind));
-        let (WrappedCommand { cmd, text }, folder) = (wrapped, folder.clone());
+        env.extend(wrapped.variable());
+        let (WrappedCommand { cmd, text, .. }, folder) = (wrapped, folder.clone());
         let (ceilings, must_hold) = (self.ceilings, shared.limits.require);
         let command = HostedCommand {
             shell,
