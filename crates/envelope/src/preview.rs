@@ -244,15 +244,17 @@ impl<'a> Readable<'a> {
             }
             ShownText::All(whole) => both_ends(&whole, &whole, budget, || TextSize::of(&whole, self.read_on)),
             ShownText::LaidOut(whole) => {
-                let head = count(LAID_OUT) + 1;
-                let is_whole = head + count(&whole) <= most;
-                let shown = match is_whole {
-                    true => whole,
-                    false => both_ends(&whole, &whole, budget.saturating_sub(head), || {
-                        TextSize::of(&whole, self.read_on)
-                    }),
-                };
-                return Preview { text: format!("{LAID_OUT}\n{shown}"), truncated: !is_whole };
+                let all = format!("{LAID_OUT}\n{whole}");
+                if count(&all) <= most {
+                    return Preview { text: all, truncated: false };
+                }
+                match budget.checked_sub(count(LAID_OUT) + 1).filter(|_| budget >= SMALLEST_MARKED) {
+                    None => first(&all, budget).to_owned(),
+                    Some(left) => {
+                        let cut = head_and_tail(&whole, &whole, left, &TextSize::of(&whole, self.read_on));
+                        format!("{LAID_OUT}\n{cut}")
+                    }
+                }
             }
             ShownText::Ends { head, tail, lines, chars } => {
                 both_ends(&head, tail, budget, || TextSize { lines, chars, read_on: self.read_on.clone() })

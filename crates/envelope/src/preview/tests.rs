@@ -117,6 +117,11 @@ fn a_json_document_is_laid_out_before_it_is_cut() {
     let shown = cut(&whole(&long), 400).unwrap();
     assert!(shown.text.starts_with(&format!("{LAID_OUT}\n[\n  0,\n  1,\n")), "{}", shown.text);
     assert!(shown.text.ends_with("  499\n]"), "{}", shown.text);
+    for budget in 0..2_000 {
+        let shown = cut(&whole(&long), budget).unwrap();
+        assert!(shown.text.chars().count() <= budget, "{budget}: {}", shown.text);
+        assert!(budget < SMALLEST_MARKED || ends(&shown.text).is_some(), "{budget}: {}", shown.text);
+    }
     for as_printed in ["{\"a\":[1,2]}\n".to_owned(), long.replace("250,", "250,\n")] {
         assert_eq!(cut(&whole(&as_printed), 4_000).unwrap().text, as_printed);
     }
