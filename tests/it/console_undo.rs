@@ -73,6 +73,30 @@ fn the_files_and_the_limits_are_shown_before_anything_is_undone() {
 }
 
 #[test]
+fn an_undo_longer_than_the_screen_counts_only_once_its_end_was_on_it() {
+    let mut app = console(changed(), (80, 24));
+    select(&mut app, 1);
+    let _ = press(&mut app, &["b"]);
+    let steps = (1..=31).map(|number| format!("remove src/f{number}")).collect();
+    answer(&mut app, UndoReport { steps, ..UndoReport::default() });
+    let wait = |app: &mut App| {
+        let _ = shown(app);
+        app.mark_drawn();
+        let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_secs(2)));
+    };
+    wait(&mut app);
+    assert!(!shown(&app).contains("Not covered"), "{}", shown(&app));
+    assert_eq!(undo_requests(&press(&mut app, &["y"])), [] as [bool; 0]);
+    assert!(matches!(app.layers.last(), Some(Layer::Undo(_))));
+    for _ in 0..4 {
+        let _ = press(&mut app, &["PageDown"]);
+        wait(&mut app);
+    }
+    assert!(shown(&app).contains("Not covered"), "{}", shown(&app));
+    assert_eq!(undo_requests(&press(&mut app, &["y"])), [false]);
+}
+
+#[test]
 fn an_impossible_undo_says_why_and_takes_no_yes() {
     let mut app = console(changed(), (80, 24));
     select(&mut app, 1);
