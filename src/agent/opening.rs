@@ -1,4 +1,4 @@
-//! The opening of a conversation over MCP: the revision of the protocol, and what every agent is told first.
+//! The opening of a conversation over MCP: the protocol revision, and the instructions for every agent.
 
 use std::borrow::Cow;
 

@@ -349,14 +349,16 @@ impl LocalCommand for AuditExport {
     async fn run(cx: &mut CommandContext, input: RecordingInput) -> Result<AuditExportOutput, Failure> {
         let listed = recording::find(cx, &input.recording)?;
         let folder = listed.folder.clone();
-        let rows: Vec<Value> = off_loop(move || {
+        let (rows, lines) = off_loop(move || {
             let rows = records(&folder)?.into_iter();
-            Ok(rows.filter_map(|record| serde_json::from_slice(record.line()).ok()).collect())
+            let rows: Vec<Value> =
+                rows.filter_map(|record| serde_json::from_slice(record.line()).ok()).collect();
+            // Characters that move text in a terminal are written as escapes.
+            let lines = rows.iter().filter_map(|row| SafeText::json(row).ok());
+            let lines = lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
+            Ok((rows, lines))
         })
         .await?;
-        // As lines of a terminal: characters that move text are written as escapes.
-        let lines = rows.iter().filter_map(|row| SafeText::json(row).ok());
-        let lines = lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
         Ok(AuditExportOutput { recording: listed.name, rows, lines })
     }
 

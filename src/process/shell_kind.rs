@@ -1,7 +1,9 @@
 //! What a shell is, by the name of its file once links are followed, and so what can be put around its command.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::environment::on_path;
 
 /// A kind of shell. The differences were seen with dash 0.5.12, bash 5.2, busybox 1.35, zsh 5.9, yash 2.54, mksh R59, ksh93u+m,
 /// posh 0.14, fish 3.6 and rc 1.7.
@@ -26,10 +28,8 @@ impl ShellKind {
     pub fn of(shell: &Path, path: Option<&OsStr>) -> Self {
         let name = shell.file_name().unwrap_or_default();
         let is_bare = shell.parent().is_some_and(|parent| parent.as_os_str().is_empty());
-        let folders = path.into_iter().filter(|_| is_bare).flat_map(std::env::split_paths);
-        let candidates: Vec<PathBuf> = folders.map(|folder| folder.join(name)).collect();
-        let file = if is_bare { candidates.iter().find(|file| file.is_file()) } else { None };
-        let file = file.map_or(shell, PathBuf::as_path);
+        let found = is_bare.then(|| on_path(name, path).find(|file| file.is_file())).flatten();
+        let file = found.as_deref().unwrap_or(shell);
         let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let real = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match Self::of_file(&real) {

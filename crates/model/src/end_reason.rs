@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{TaskView, UnendedProcesses};
+use crate::{TaskEnd, TaskView, UnendedProcesses};
 use pilothouse_envelope::{Actor, ErrorKind};
 
 /// Why a runtime ends.
@@ -69,19 +69,25 @@ impl fmt::Display for CloseReason {
     }
 }
 
+impl TaskEnd {
+    /// Tells whether its error is of this kind.
+    #[must_use]
+    pub fn failed_with(&self, kind: ErrorKind) -> bool {
+        self.error.as_ref().is_some_and(|(own, _)| own == kind.as_str())
+    }
+}
+
 impl TaskView {
     /// Tells whether nobody can know that it ever ran: its host was lost before it reported the start.
     #[must_use]
     pub fn start_is_unknown(&self) -> bool {
-        let error = self.ended.as_ref().and_then(|ended| ended.error.as_ref());
-        error.is_some_and(|(kind, _)| kind == ErrorKind::StartUnknown.as_str())
+        self.ended.as_ref().is_some_and(|ended| ended.failed_with(ErrorKind::StartUnknown))
     }
 
     /// Tells whether its login profile ended the shell before the command.
     #[must_use]
     pub fn never_began(&self) -> bool {
-        let error = self.ended.as_ref().and_then(|ended| ended.error.as_ref());
-        error.is_some_and(|(kind, _)| kind == ErrorKind::ExecutionFailed.as_str())
+        self.ended.as_ref().is_some_and(|ended| ended.failed_with(ErrorKind::ExecutionFailed))
     }
 
     /// Tells whether it has ended without ever having run.

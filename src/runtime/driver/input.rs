@@ -172,7 +172,7 @@ impl Driver {
         self.note_lost_input(id, lost.unwrap_or_default());
     }
 
-    /// Notes what was lost of a task's input; of what was never sent through the runtime, nothing is told.
+    /// Notes input that a task has lost: at most as much as was sent through the runtime.
     pub(super) fn note_lost_input(&mut self, id: &TaskId, lost: Vec<LostInput>) {
         let Some(typed) = self.live.get(id).map(|live| live.typed_bytes) else { return };
         for lost in lost {

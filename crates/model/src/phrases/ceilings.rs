@@ -26,9 +26,7 @@ impl CeilingHit {
             CeilingKind::MemoryLimit | CeilingKind::SystemOom => format!("peak {}", size(peak)),
         })
     }
-}
 
-impl CeilingHit {
     /// Says what its caller can do about it.
     pub fn advice(&self) -> &'static str {
         match self.kind {

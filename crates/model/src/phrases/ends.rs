@@ -50,12 +50,11 @@ pub fn unended_word(count: usize) -> String {
 impl TaskEnd {
     /// Says how the shell exited, or that it did not start.
     pub fn word(&self) -> Cow<'static, str> {
-        let kind = |kind: ErrorKind| self.error.as_ref().is_some_and(|(own, _)| own == kind.as_str());
         match exit_word(self.exit_status, self.signal.as_deref()) {
             _ if self.timed_out => "timed out".into(),
             Some(exit) => one_line(&exit, WHY_CHARS).into(),
-            None if kind(ErrorKind::StartUnknown) => "unknown".into(),
-            None if kind(ErrorKind::InternalError) => "lost".into(),
+            None if self.failed_with(ErrorKind::StartUnknown) => "unknown".into(),
+            None if self.failed_with(ErrorKind::InternalError) => "lost".into(),
             None => "not started".into(),
         }
     }

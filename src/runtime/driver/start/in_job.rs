@@ -109,10 +109,12 @@ impl StartJob {
             }
         };
         let variable = self.environment.get("PATH");
-        let kind = ShellKind::of(&shell, variable);
+        // Followed through links: only where something is put around the command.
+        let kind = || ShellKind::of(&shell, variable);
         let (profile, wrapped) = match (&self.step, *login) {
-            (Some(_), _) => (ShellProfile::Nothing, script::step_command(folder, kind, cmd)),
+            (Some(_), _) => (ShellProfile::Nothing, script::step_command(folder, kind(), cmd)),
             (None, true) => {
+                let kind = kind();
                 if let Some(reason) = kind.login_obstacle() {
                     return Err(Error::NoLogin { shell: shell.display().to_string(), reason });
                 }
