@@ -1,6 +1,7 @@
 //! The role `hook`: what an agent's program reports of its sessions. A prompt of its own becomes a question for the
 //! person, as those of programs; the first answer wins, here or there.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -17,12 +18,16 @@ use crate::model::calls::SHELL_CALL;
 use crate::model::{
     AgentActivity, AgentPrompt, AgentWork, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich,
     CallCost, CallRuling, Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+    UnrecordedCommand,
 };
 use crate::process::environment::Environment;
 use crate::runtime::Handle;
 
 /// Prompts of agents that may be open at once; the agents alone ask about further ones.
 const MOST_PROMPTS: usize = 256;
+
+/// How long a command of an agent's shell may take to come here after its hook has reported it.
+const ROUTING: Duration = Duration::from_secs(1);
 
 /// How much earlier than its limit a hook may end because of it.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -56,7 +61,19 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     for used in report.used_tools() {
         let ruling = ruling(&sessions, &label, &report, used);
         let session = Some(report.session.clone()).filter(|_| report.subagent.is_none());
-        runtime.told_of_command(&label, session, (used, ruling)).await;
+        let is_ours = runtime.told_of_command(&label, session.clone(), (used, ruling)).await;
+        if let HookEvent::Used(_) = report.event
+            && !is_ours
+            && used.has_run()
+        {
+            tokio::spawn(find_unrouted(
+                runtime.clone(),
+                label.clone(),
+                session,
+                used.clone(),
+                line.client().hello.cwd.clone(),
+            ));
+        }
     }
     if let HookEvent::Refused(refused) = &report.event {
         let mode = report.mode.as_deref().unwrap_or_default();
@@ -67,6 +84,30 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         hand_over_words(&runtime, &label, line).await;
     }
     Ok(())
+}
+
+/// Waits until a command of an agent would have come here, as its hook may be faster, and records that it did not.
+async fn find_unrouted(
+    runtime: Handle,
+    label: String,
+    session: Option<String>,
+    used: UsedTool,
+    workdir: PathBuf,
+) {
+    tokio::time::sleep(ROUTING).await;
+    if runtime.told_of_command(&label, session.clone(), (&used, None)).await {
+        return;
+    }
+    let mark = UnrecordedCommand {
+        at: runtime.clock().now().wall,
+        agent: Some(label.clone()),
+        session,
+        workdir: workdir.to_string_lossy().into_owned(),
+        cmd: used.call.input["command"].as_str().unwrap_or_default().to_owned(),
+        why: "its hook reports it, and no task ran it".to_owned(),
+        caller: Some("another shell".to_owned()),
+    };
+    runtime.ran_unrouted(&label, mark);
 }
 
 /// Asks the person about a prompt, or shows it to them, if a console is open.

@@ -3,7 +3,9 @@
 //! for it are in one place. Two of the same program are two. Who belongs to whom is decided by processes, as the kernel
 //! reports them.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::Interest;
@@ -14,7 +16,7 @@ use super::label;
 use crate::agents::{AgentProgram, ShellRedirect};
 use crate::link::Client;
 use crate::model::{AgentPeer, CallRuling, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE};
-use crate::process::{self, program_name};
+use crate::process::{self, FileWatch, foreign_shell, program_name};
 use crate::runtime::Handle;
 
 /// The maximum number of agents at once that are known by their process; commands beyond that share one label.
@@ -23,6 +25,8 @@ const MOST: usize = 128;
 const DISTANCE: usize = 32;
 /// The most calls of an agent that are known to have been asked about.
 const MOST_ASKED: usize = 256;
+/// How many milliseconds a process that starts a shell may take to become it.
+const BECOMING: usize = 4;
 /// The maximum length of a session's name, in characters.
 const NAME_CHARS: usize = 128;
 
@@ -190,6 +194,9 @@ impl AgentSessions {
         let at = enter(&mut sessions, None, &arrival, runtime, &wanted, &peer);
         let Some(label) = sessions.get(at).map(|session| session.label.clone()) else { return };
         drop(sessions);
+        if program.is_none() {
+            tokio::spawn(find_foreign_shell(runtime.clone(), label.clone(), pid));
+        }
         let (own, runtime) = (self.clone(), runtime.clone());
         // Opened while the launcher still waits for this connection to end: the pid cannot have been reused.
         let ended = has_ended(pid);
@@ -305,6 +312,33 @@ fn enter(
 /// Returns the label that an arrival would have if nobody had it: `named` is what its program is called.
 fn wanted_label(arrival: &Arrival<'_>, named: Option<&str>) -> String {
     label::label(arrival.chosen, named, || program_name(arrival.process))
+}
+
+/// Watches what an unknown program runs its commands in, until that is a shell that does not lead here, a command of it has come
+/// here, or it has ended.
+async fn find_foreign_shell(runtime: Handle, label: String, pid: u32) {
+    let ended = has_ended(pid);
+    tokio::pin!(ended);
+    let shells =
+        ["/bin/sh", "/bin/bash"].into_iter().filter_map(|shell| Path::new(shell).canonicalize().ok());
+    let mut starts = FileWatch::opened(shells.collect());
+    loop {
+        tokio::select! {
+            _ = &mut ended => return,
+            () = starts.wait_for_change() => {}
+        }
+        if runtime.agent_calls(&label) > 0 {
+            return;
+        }
+        // The file is opened before the process becomes the shell.
+        for _ in 0..BECOMING {
+            if let Some(shell) = foreign_shell(pid) {
+                runtime.agent_shell(&label, &shell);
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
 }
 
 /// Waits until a process has ended; false if it cannot be watched. The process is identified when this is called.

@@ -134,6 +134,16 @@ pub enum PromptVerdict {
     },
 }
 
+impl UsedTool {
+    /// Tells whether a command has run, as far as its model was told: the text of a failure may say why it has not.
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        self.given
+            .as_ref()
+            .is_some_and(|given| !given.facts.is_failure || given.text.starts_with("Exit code "))
+    }
+}
+
 impl HookReport {
     /// Returns the hash of a tool call in this session, 64 hexadecimal digits. An answer to one call is none to another.
     #[must_use]

@@ -30,8 +30,12 @@ pub struct HookEntry {
 /// How one process of a program is configured to run our hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookPassing {
-    /// By an argument that takes the settings.
-    Settings(&'static str),
+    /// By an argument that takes the settings, whose `env` holds variables of the process as well.
+    Settings {
+        argument: &'static str,
+        /// The arguments that start a session in a service of the program's own, which has another environment.
+        in_service: &'static [&'static str],
+    },
     /// By an argument that takes the path of the plugin.
     Plugin(&'static str),
     /// By an argument that takes the path of a folder with the settings, where no file has them: it would run both.

@@ -7,15 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::announce::announce;
-use super::launch_environment::StartedAgent;
+use super::launch_environment::{StartedAgent, Variable};
 use super::print;
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFile, ConfigFolder, HookPassing, ShellRedirect};
 use crate::dispatch::{StartAnyInput, own_command};
 use crate::files::{self, Links};
-use crate::process::{HookFiles, ShellLinks, become_program};
+use crate::process::{HookFiles, ShellLinks, become_program, is_shell_link};
 
 /// The exit code for an unmet precondition, as in all commands.
 const PRECONDITION: u8 = 4;
@@ -71,7 +71,7 @@ impl<'a> AgentStart<'a> {
 }
 
 /// The arguments and variables with which a process runs our hook.
-type HookStart = (Vec<OsString>, Vec<(OsString, OsString)>);
+type HookStart = (Vec<OsString>, Vec<Variable>);
 
 /// Starts an agent if the first argument names one.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
@@ -101,6 +101,16 @@ impl AgentStart<'_> {
             let _ = print::say(unless);
             return Ok(ExitCode::from(PRECONDITION));
         }
+        let is_in_service = self.is_in_service();
+        if is_in_service && self.has_own_settings() && !self.is_adopted() {
+            let word = self.word();
+            let _ = print::say(format_args!(
+                "this session would run in a service of {word}'s, where only settings lead its shell here, and \
+                 --settings is given: its commands would pass by Pilothouse. Leave --settings out, or run \
+                 `pilothouse adopt {word}` first"
+            ));
+            return Ok(ExitCode::from(PRECONDITION));
+        }
         let Ok(program) = which::which(self.program) else {
             let place =
                 if Path::new(self.program).components().count() > 1 { "a program" } else { "in your PATH" };
@@ -113,28 +123,59 @@ impl AgentStart<'_> {
         let cwd = std::env::current_dir()?;
         let (word, name, pid) = (self.word(), self.name, std::process::id());
         let started = StartedAgent { redirect, word, name, pid, cwd: &cwd };
-        let mut variables = started.environment(std::env::vars_os().collect(), &links);
-        announce(&cwd, word, name.and_then(OsStr::to_str));
-        let (own, set) = self.hook().unwrap_or_default();
+        let (mut routing, mut variables) = started.environment(std::env::vars_os().collect(), &links);
+        if !is_in_service {
+            announce(&cwd, word, name.and_then(OsStr::to_str));
+        }
+        let (own, set) = self.hook(&mut routing).unwrap_or_default();
         variables.retain(|(name, _)| set.iter().all(|(own, _)| own != name));
-        variables.extend(set);
+        variables.extend(routing.into_iter().chain(set));
         let needed = arguments(redirect, self.args).into_iter().chain(own);
         let own = std::iter::once(self.program.to_owned()).chain(needed);
         let args: Vec<OsString> = own.chain(self.args.iter().cloned()).collect();
         Err(become_program(&program, &args, &variables))
     }
 
+    /// Returns how its process is configured to run our hook.
+    fn passing(&self) -> Option<HookPassing> {
+        self.agent?.hook()?.entry.process
+    }
+
+    fn is_given(&self, name: &str) -> bool {
+        self.args
+            .iter()
+            .filter_map(|word| word.to_str()?.strip_prefix(name))
+            .any(|rest| rest.is_empty() || rest.starts_with('='))
+    }
+
+    /// Tells whether the session runs in a service of the agent's program, which does not get this process's environment.
+    fn is_in_service(&self) -> bool {
+        matches!(self.passing(), Some(HookPassing::Settings { in_service, .. })
+            if in_service.iter().any(|argument| self.is_given(argument)))
+    }
+
+    fn has_own_settings(&self) -> bool {
+        matches!(self.passing(), Some(HookPassing::Settings { argument, .. }) if self.is_given(argument))
+    }
+
+    /// Tells whether a file of the agent leads its shell here.
+    fn is_adopted(&self) -> bool {
+        let setting = self.agent.and_then(|agent| agent.own_shell()?.setting);
+        let text = setting.and_then(|setting| read_own(setting.file));
+        let settings = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        settings.zip(setting).is_some_and(|(settings, setting)| {
+            let named = setting.keys.iter().try_fold(&settings, |within, key| within.get(key));
+            named.and_then(Value::as_str).is_some_and(|shell| is_shell_link(Path::new(shell)))
+        })
+    }
+
     /// Returns the arguments and variables with which this process runs our hook, unless its user has given such ones. An
-    /// agent that cannot be given them starts without it.
-    fn hook(&self) -> Option<HookStart> {
+    /// agent that cannot be given them starts without it. Takes the variables of `routing` that its settings hold.
+    fn hook(&self, routing: &mut Vec<Variable>) -> Option<HookStart> {
         let (agent, files) =
             self.agent.and_then(|agent| Some((agent, HookFiles::of_user(agent.as_str())?)))?;
         let entry = &agent.hook()?.entry;
         let passing = entry.process?;
-        let is_given = |name: &str, word: &OsString| {
-            let rest = word.to_str().and_then(|word| word.strip_prefix(name));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        };
         // As in settings that `adopt` has made: an agent runs one hook that stands in both once.
         let own = std::env::current_exe().unwrap_or_else(|_| "pilothouse".into());
         let command = own_command(&own, which::which("pilothouse").ok().as_deref());
@@ -143,9 +184,14 @@ impl AgentStart<'_> {
             files.write(&files.plugin(), text).ok()?;
         }
         match passing {
-            HookPassing::Settings(name) if self.args.iter().any(|word| is_given(name, word)) => None,
-            HookPassing::Settings(name) => {
-                Some((vec![name.into(), setup.settings.to_string().into()], Vec::new()))
+            HookPassing::Settings { argument, .. } if self.is_given(argument) => None,
+            HookPassing::Settings { argument, .. } => {
+                let mut settings = setup.settings;
+                if let Some(held) = as_json(routing) {
+                    settings["env"] = held.into();
+                    routing.clear();
+                }
+                Some((vec![argument.into(), settings.to_string().into()], Vec::new()))
             }
             HookPassing::Plugin(name) => Some((vec![name.into(), files.plugin().into()], Vec::new())),
             HookPassing::Folder(_) if entry.file.and_then(own_path).is_some_and(|path| path.exists()) => None,
@@ -166,6 +212,13 @@ impl AgentStart<'_> {
             }
         }
     }
+}
+
+/// Returns variables as JSON, if all of them are text.
+fn as_json(variables: &[Variable]) -> Option<Map<String, Value>> {
+    let texts =
+        variables.iter().map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.into())));
+    texts.collect()
 }
 
 /// Returns the arguments that an agent needs in addition to those of its user, who may have given them.
@@ -189,14 +242,16 @@ fn own_path(place: ConfigFile) -> Option<PathBuf> {
     Some(folder.join(place.names.first()?))
 }
 
-/// The longest file of Codex that is read.
+/// The longest file of an agent that is read.
 const MOST_BYTES: u64 = 1 << 20;
+
+fn read_own(place: ConfigFile) -> Option<String> {
+    files::read_text(&own_path(place)?, Links::Followed, MOST_BYTES).ok()
+}
 
 /// Returns whether Codex's own file redirects its commands here.
 fn is_codex_adopted() -> bool {
-    let text = own_path(CODEX_ENVIRONMENTS)
-        .and_then(|path| files::read_text(&path, Links::Followed, MOST_BYTES).ok());
-    let settings = text.and_then(|text| text.parse::<toml::Table>().ok());
+    let settings = read_own(CODEX_ENVIRONMENTS).and_then(|text| text.parse::<toml::Table>().ok());
     settings
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))
 }

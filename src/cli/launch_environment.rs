@@ -13,6 +13,9 @@ use crate::process::{ShellLinks, is_own_bash_env, kind_of_shell};
 /// The task kind that marks commands as an agent's.
 const AGENT: &str = "agent";
 
+/// The name and the value of an environment variable.
+pub(super) type Variable = (OsString, OsString);
+
 /// An agent to start.
 #[derive(Debug, Clone)]
 pub(super) struct StartedAgent<'a> {
@@ -29,12 +32,12 @@ pub(super) struct StartedAgent<'a> {
 }
 
 impl StartedAgent<'_> {
-    /// Returns the environment for it.
+    /// Returns the variables that lead its shell here, and the others of an environment for it.
     pub(super) fn environment(
         &self,
         variables: Vec<(OsString, OsString)>,
         links: &ShellLinks,
-    ) -> Vec<(OsString, OsString)> {
+    ) -> (Vec<Variable>, Vec<Variable>) {
         let find = |name: &str| variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
         let real = find("SHELL").map(PathBuf::from);
         let real = real.filter(|shell| kind_of_shell(shell).is_some() && shell.is_file());
@@ -68,8 +71,8 @@ impl StartedAgent<'_> {
             ShellRedirect::OwnFile { .. } => set.push((REAL, real.into_os_string())),
         }
         let is_kept = |name: &OsStr| !set.iter().map(|(own, _)| own).chain(&removed).any(|own| name == *own);
-        let kept: Vec<_> = variables.into_iter().filter(|(name, _)| is_kept(name)).collect();
-        kept.into_iter().chain(set.iter().map(|(name, value)| ((*name).into(), value.clone()))).collect()
+        let kept = variables.into_iter().filter(|(name, _)| is_kept(name)).collect();
+        (set.into_iter().map(|(name, value)| (name.into(), value)).collect(), kept)
     }
 }
 
@@ -84,11 +87,10 @@ mod tests {
             shell.map_or(ShellRedirect::BashEnv { arguments: &[], has_input: true }, |shell| shell.redirect);
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
         let text = |text: OsString| text.into_string().expect("UTF-8");
-        StartedAgent { redirect, word, name: Some(OsStr::new("ci")), pid: 7, cwd: Path::new("/w") }
-            .environment(variables.collect(), &ShellLinks::within("/d/pilothouse/shells".into()))
-            .into_iter()
-            .map(|(name, value)| (text(name), text(value)))
-            .collect()
+        let (set, kept) =
+            StartedAgent { redirect, word, name: Some(OsStr::new("ci")), pid: 7, cwd: Path::new("/w") }
+                .environment(variables.collect(), &ShellLinks::within("/d/pilothouse/shells".into()));
+        kept.into_iter().chain(set).map(|(name, value)| (text(name), text(value))).collect()
     }
 
     fn value<'a>(set: &'a [(String, String)], name: &str) -> Option<&'a str> {

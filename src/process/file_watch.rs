@@ -30,6 +30,11 @@ impl FileWatch {
         Self::start(vec![folder.to_owned()], REPLACED | WatchFlags::MODIFY)
     }
 
+    /// Watches existing files that are opened, as each start of a program does.
+    pub fn opened(files: Vec<PathBuf>) -> Self {
+        Self::start(files, WatchFlags::OPEN)
+    }
+
     fn start(places: Vec<PathBuf>, flags: WatchFlags) -> Self {
         let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(io::Error::from);
         let events = events.and_then(|events| sys::watch(events, Interest::READABLE));

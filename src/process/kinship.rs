@@ -9,7 +9,7 @@ use super::tree::ProcessEntry;
 /// How many processes may stand between an agent and the process that was started for it.
 const MOST_STEPS: usize = 8;
 /// Programs that run somebody's script: what they call, no agent calls.
-const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox"];
+pub(super) const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox"];
 
 /// What a process is to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,9 @@ use crate::model::{CallEnd, CallRecord, CallSummary, NativeCall, StreamView};
 /// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
 const WHOLE_BYTES: usize = 32 << 20;
 
+/// How many of the last calls are looked through for one of which nothing was told.
+const LATELY: usize = 16;
+
 #[derive(Debug, Default)]
 pub(crate) struct RecentCalls {
     next: u64,
@@ -171,6 +174,17 @@ impl RecentCalls {
         ended
     }
 
+    /// Tells whether a command of an agent's own shell is open, or is among the last calls, of which nothing was told: its hook
+    /// may write it in another way.
+    pub(crate) fn has_untold(&self, sought: &SoughtCall) -> bool {
+        let is_untold = |entry: &CallEntry| {
+            entry.record.as_ref().is_some_and(|record| is_by(record, sought) && record.native.is_none())
+        };
+        let mut lately = self.calls.iter().rev().take(LATELY);
+        lately.any(is_untold)
+            || self.calls.iter().any(|entry| entry.summary.status.is_none() && is_untold(entry))
+    }
+
     /// Keeps the text that a model was given of a command of its agent's own shell, as the receipt of the call.
     pub(crate) fn tell(&mut self, seq: u64, receipt: String, native: NativeCall) {
         let Some(entry) = self.place(seq).and_then(|at| self.calls.get_mut(at)) else { return };
@@ -217,9 +231,16 @@ impl RecentCalls {
     }
 }
 
+/// Returns whether a call is one of the shell of an agent, or of its session under whatever name.
+fn is_by(record: &CallRecord, sought: &SoughtCall) -> bool {
+    let session = record.input["session"].as_str();
+    let is_session = session.is_some() && session == sought.session.as_deref();
+    record.tool == SHELL_CALL && (record.actor == sought.actor || is_session)
+}
+
 fn is_sought(record: &CallRecord, sought: &SoughtCall) -> bool {
     let is_session = |session: &str| sought.session.as_ref().is_none_or(|sought| sought == session);
-    record.tool == SHELL_CALL
+    is_by(record, sought)
         && record.actor == sought.actor
         && record.input["session"].as_str().is_none_or(is_session)
         && record.input["cmd"].as_str().is_some_and(|cmd| cmd.trim() == sought.cmd.trim())

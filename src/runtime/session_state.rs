@@ -18,6 +18,8 @@ use crate::runtime::recent_calls::RecentCalls;
 const MODE_CHARS: usize = 20;
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
+/// Number of marks whose commands a hook may report too.
+const MARKS_KEPT: usize = 64;
 
 /// The state of a session, except for its tasks.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(super) struct SessionState {
     pub(super) agent_notices: AgentNotices,
     pub(super) programs: RecordedPrograms,
     pub(super) notices: VecDeque<Notice>,
+    /// The texts of the last commands that ran without a runtime.
+    marks: VecDeque<String>,
     noticed: u64,
     /// What changed in which snapshot, the tasks included.
     pub(super) changes: ItemChanges,
@@ -42,6 +46,7 @@ impl SessionState {
             agent_notices: AgentNotices::default(),
             programs: RecordedPrograms::default(),
             notices: VecDeque::new(),
+            marks: VecDeque::new(),
             noticed: 0,
             changes: ItemChanges::default(),
         }
@@ -95,9 +100,7 @@ impl SessionState {
             calls: 0,
             routes,
             unread: self.agent_notices.unread(&label),
-            work: None,
-            session_turns: 0,
-            mode: None,
+            ..AgentView::default()
         };
         match self.agent(&label) {
             Some(known) => {
@@ -179,6 +182,35 @@ impl SessionState {
             if let Some(mode) = mode {
                 agent.mode = Some(one_line(mode, MODE_CHARS));
             }
+        }
+    }
+
+    /// Keeps the text of a command that ran without a runtime, for the hook that reports it too.
+    pub(super) fn keep_mark(&mut self, cmd: &str) {
+        if self.marks.len() == MARKS_KEPT {
+            self.marks.pop_front();
+        }
+        self.marks.push_back(cmd.to_owned());
+    }
+
+    /// Returns whether a command left such a mark, and forgets that one.
+    pub(super) fn take_mark(&mut self, cmd: &str) -> bool {
+        let at = self.marks.iter().position(|mark| mark.trim() == cmd.trim());
+        at.and_then(|at| self.marks.remove(at)).is_some()
+    }
+
+    /// Counts a command of an agent that did not come here; returns whether it is the first.
+    pub(super) fn agent_unrouted(&mut self, label: &str) -> bool {
+        self.agent(label).is_some_and(|agent| {
+            agent.unrouted += 1;
+            agent.unrouted == 1
+        })
+    }
+
+    /// Records the shell in which an agent was seen to run a command, and that does not lead here.
+    pub(super) fn agent_shell(&mut self, label: &str, shell: &str) {
+        if let Some(agent) = self.agent(label) {
+            agent.foreign_shell = Some(one_line(shell, MODE_CHARS));
         }
     }
 

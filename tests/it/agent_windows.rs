@@ -112,7 +112,7 @@ fn an_agent_that_only_calls_tools_has_a_row_by_its_calls() {
     let home = Home::new();
     let console = opened(&home);
     let agent = Agent::connect(&home, &[]);
-    console.shows("● no command yet");
+    console.shows("● no command seen");
     let begun = agent.call("ExecCommand", &json!({"cmd": "cat", "tty": true, "yield_time_ms": 10}));
     let task = begun.result("/task_handle/task_id").as_str().expect("a task").to_owned();
     // It reads its terminal: for the person.

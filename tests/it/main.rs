@@ -7,6 +7,7 @@ mod agent_permissions;
 mod agent_prompts;
 mod agent_receipts;
 mod agent_sessions;
+mod agent_unrouted;
 mod agent_windows;
 mod alike;
 mod architecture;

@@ -101,7 +101,7 @@ fn the_agents_that_read_bash_env_hand_over_exactly_the_command_of_the_model() {
                 terminal: if is_on_terminal { TerminalStreams::Own } else { TerminalStreams::None },
                 task_kind: Some(OsStr::new(kind)),
                 switch: None,
-                marks: MarkedAgent { agent: Some(program), for_model: true },
+                marks: MarkedAgent { agent: Some(program), is_started: true, for_model: true },
             };
             let expected = if command.is_some() { Route::Task } else { Route::Through };
             assert_eq!(decide(facts), expected, "{agent} {args:?}");

@@ -152,12 +152,12 @@ fn an_agent_is_listed_from_its_launch_until_its_process_ends_and_two_are_two() {
     let console = Console::open(&home, &[], SIZE);
     console.shows("no agent yet");
     let mut first = launched(&home, &bin);
-    console.shows("claude-code no command yet");
+    console.shows("claude-code no command seen");
     let mut second = launched(&home, &bin);
-    console.shows("claude-code#2 no command yet");
+    console.shows("claude-code#2 no command seen");
     drop(first.stdin.take());
     console.shows("agent claude-code has disconnected");
-    assert!(console.text().contains("claude-code#2 no command yet"), "{}", console.text());
+    assert!(console.text().contains("claude-code#2 no command seen"), "{}", console.text());
     first.wait().expect("ends");
     drop(second.stdin.take());
     console.shows("agent claude-code#2 has disconnected");
@@ -174,7 +174,7 @@ fn an_agent_that_the_person_starts_as_a_task_is_listed_and_a_key_leads_to_the_ta
     console.shows("run here");
     let line = format!("PATH={}:$PATH SHELL=/bin/bash {} claude\r", bin.display(), program_word());
     console.keys(line.as_bytes());
-    console.shows("claude-code no command yet");
+    console.shows("claude-code no command seen");
     console.keys(b"\x1d");
     console.shows(" OBSERVE ");
     console.keys(b"1g");

@@ -140,6 +140,12 @@ pub struct AgentView {
     /// How it decides what needs no question, in its own word, as its hooks report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// How many of its commands ran without coming here, as its hooks report.
+    #[serde(default)]
+    pub unrouted: u64,
+    /// The shell below it in which it was seen to run a command, if that cannot lead here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_shell: Option<String>,
     /// How it is connected, or was.
     #[serde(default)]
     pub routes: AgentRoutes,

@@ -48,7 +48,7 @@ impl TerminalStreams {
         match self {
             Self::None => true,
             Self::Shared => false,
-            Self::Own | Self::Partly => marks.agent.is_some(),
+            Self::Own | Self::Partly => marks.agent.is_some() || marks.is_started,
         }
     }
 }
@@ -58,6 +58,8 @@ impl TerminalStreams {
 pub struct MarkedAgent {
     /// Which agent it is, if any.
     pub agent: Option<AgentProgram>,
+    /// Whether it was started here, by whatever program, and `BASH_ENV` has handed over the call.
+    pub is_started: bool,
     /// Whether the call is made for the model rather than for the agent itself. Only Claude Code distinguishes the
     /// two.
     pub for_model: bool,
@@ -73,14 +75,15 @@ impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
     pub fn read(&self) -> MarkedAgent {
         let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
         if let Some(word) = (self.0)(STARTED_AGENT) {
-            return MarkedAgent { agent: word.to_str().and_then(AgentProgram::routed_as), for_model: true };
+            let agent = word.to_str().and_then(AgentProgram::routed_as);
+            return MarkedAgent { agent, is_started: true, for_model: true };
         }
         // Claude Code, the first, sets its variables for everything below it, also for other agents.
         let mut known =
             AgentProgram::ALL.iter().rev().filter_map(|agent| Some((*agent, agent.own_shell()?.marks)));
         let found = known.find(|(_, marks)| is_set(marks.program));
         let for_model = found.is_none_or(|(_, marks)| marks.for_model.is_none_or(is_set));
-        MarkedAgent { agent: found.map(|(agent, _)| agent), for_model }
+        MarkedAgent { agent: found.map(|(agent, _)| agent), is_started: false, for_model }
     }
 }
 
@@ -186,8 +189,10 @@ mod tests {
         }
     }
 
-    const CALL: MarkedAgent = MarkedAgent { agent: Some(AgentProgram::Claude), for_model: true };
-    const OWN: MarkedAgent = MarkedAgent { agent: Some(AgentProgram::Claude), for_model: false };
+    const CALL: MarkedAgent =
+        MarkedAgent { agent: Some(AgentProgram::Claude), is_started: false, for_model: true };
+    const OWN: MarkedAgent =
+        MarkedAgent { agent: Some(AgentProgram::Claude), is_started: false, for_model: false };
 
     #[test]
     fn a_call_with_a_models_command_becomes_a_task_and_others_go_to_the_real_shell() {
@@ -221,6 +226,8 @@ mod tests {
                 Route::Task,
                 "the agent made it for this call"
             );
+            let aider = MarkedAgent { agent: None, is_started: true, for_model: true };
+            assert_eq!(decide(RouteFacts { terminal, marks: aider, ..call }), Route::Task);
         }
         assert_eq!(decide(RouteFacts { args: &probe, ..call }), Route::Task, "a model may write that, too");
     }
@@ -232,14 +239,14 @@ mod tests {
         };
         assert_eq!(read(&["CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"]), CALL);
         assert_eq!(read(&["CLAUDECODE"]), OWN);
-        assert_eq!(read(&["OPENCODE"]), MarkedAgent { agent: Some(AgentProgram::Opencode), for_model: true });
-        let kilo = MarkedAgent { agent: Some(AgentProgram::Kilo), for_model: true };
+        assert_eq!(read(&["OPENCODE"]).agent, Some(AgentProgram::Opencode));
+        let kilo = MarkedAgent { agent: Some(AgentProgram::Kilo), ..CALL };
         assert_eq!(
             read(&["KILO_RUN_ID", "OPENCODE"]),
             kilo,
             "it also sets the mark of the one it comes from"
         );
-        assert_eq!(read(&[]), MarkedAgent { agent: None, for_model: true });
+        assert_eq!(read(&[]), MarkedAgent { agent: None, ..CALL });
         let started = |word: &'static str| {
             AgentMarks(move |name: &str| match name {
                 STARTED_AGENT => Some(OsStr::new(word)),
@@ -249,6 +256,6 @@ mod tests {
             .read()
         };
         assert_eq!(started("copilot").agent, Some(AgentProgram::Copilot));
-        assert_eq!(started("aider"), MarkedAgent { agent: None, for_model: true });
+        assert_eq!(started("aider"), MarkedAgent { agent: None, is_started: true, for_model: true });
     }
 }

@@ -51,7 +51,10 @@ pub(super) const HOOK: AgentHook = AgentHook {
         settings,
         file: Some(super::SETTINGS),
         next: "",
-        process: Some(HookPassing::Settings("--settings")),
+        process: Some(HookPassing::Settings {
+            argument: "--settings",
+            in_service: &["--bg", "--background"],
+        }),
     },
     shell_tool: SHELL_TOOL,
 };

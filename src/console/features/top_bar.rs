@@ -9,6 +9,7 @@ use crate::console::text::{self, StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, join_groups};
 use crate::envelope::Actor;
+use crate::model::phrases::NO_COMMAND;
 use crate::model::{AgentActivity, AgentView, AgentWork, InputWait, TaskStatus, TaskView};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, waiting: usize) {
@@ -184,11 +185,14 @@ fn one(painter: &mut Painter<'_>, agent: &AgentView, work: Option<AgentWork>) ->
             pieces.push(piece(said, Role::Faint));
         }
         (None, Some(last)) => pieces.push(piece(format!(" {}", painter.silence(last)), Role::Faint)),
-        (None, None) if agent.connected && agent.routes.launch => {
-            pieces.push(piece(" no command yet", Role::Faint));
+        (None, None) if agent.connected && agent.routes.launch && agent.unrouted_phrase().is_none() => {
+            pieces.push(piece(format!(" {NO_COMMAND}"), Role::Faint));
         }
         (None, None) => {}
     }
+    pieces.extend(
+        agent.unrouted_phrase().map(|said| piece(format!(" {}", visible::one_line(&said)), Role::Waiting)),
+    );
     if !agent.unread.is_empty() {
         pieces.push(piece(format!(" {} unread", agent.unread.len()), Role::Waiting));
     }

@@ -13,6 +13,7 @@ use crate::console::state::{alias, call_name, questions, words};
 use crate::console::text::{self, visible};
 use crate::envelope::units::amount;
 use crate::envelope::{Actor, TaskId};
+use crate::model::phrases::NO_COMMAND;
 use crate::model::{
     GateView, HeldCall, ProgramEvent, ProgramView, Snapshot, StepState, TaskEvent, TaskFact, TaskView,
     later_events,
@@ -61,7 +62,7 @@ fn agents(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
         let told = known.or(was_there(before, after, &agent.label).then_some(0));
         for turn in turns(told, agent.turns) {
             let text = match turn % 2 {
-                0 if agent.routes.launch => "launched, no command yet".to_owned(),
+                0 if agent.routes.launch => format!("launched, {NO_COMMAND}"),
                 0 => format!("connected, {}", agent.client),
                 _ => {
                     let left: Vec<String> = left_by(after, agent).map(|task| alias(task)).collect();

@@ -48,6 +48,29 @@ impl Handle {
         self.shared.nudge.notify_one();
     }
 
+    /// Returns how many calls an agent has made.
+    #[must_use]
+    pub fn agent_calls(&self, label: &str) -> u64 {
+        self.shared.session().agents.iter().find(|agent| agent.label == label).map_or(0, |agent| agent.calls)
+    }
+
+    /// Records the shell in which an agent was seen to run a command, and that does not lead here.
+    pub fn agent_shell(&self, label: &str, shell: &str) {
+        let at = self.shared.clock.now().wall;
+        let mut session = self.shared.session();
+        session.agent_shell(label, shell);
+        session.notice(
+            at,
+            format!(
+                "{label} runs commands in {}, which does not lead here: not routed",
+                one_line(shell, CMD_CHARS)
+            ),
+            true,
+        );
+        drop(session);
+        self.shared.nudge.notify_one();
+    }
+
     /// Closes one of an agent's connections. With the last one, the agent counts as disconnected: its tasks continue,
     /// and its label becomes free.
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {

@@ -93,25 +93,29 @@ impl Handle {
     }
 
     /// Keeps what an agent's hook says that its model was given of a command of its own shell: with the call of that
-    /// command. If several ran the same, what they wrote decides.
+    /// command. If several ran the same, what they wrote decides. Returns false if the agent has run no command here that it
+    /// can be.
     pub async fn told_of_command(
         &self,
         label: &str,
         session: Option<String>,
         (used, ruling): (&UsedTool, Option<CallRuling>),
-    ) {
-        let (Some(cmd), Some(given)) = (used.call.input["command"].as_str(), &used.given) else { return };
+    ) -> bool {
+        let (Some(cmd), Some(given)) = (used.call.input["command"].as_str(), &used.given) else {
+            return true;
+        };
         let actor = Actor::Agent(label.to_owned());
         let input = self.as_recorded(&actor, &json!({ "cmd": cmd }));
         let cmd = input["cmd"].as_str().unwrap_or_default().to_owned();
         let sought = SoughtCall { actor, session, id: used.id.clone(), cmd };
         let candidates = self.shared.session().calls.sought(&sought);
         let seq = match &candidates[..] {
-            [] => return,
+            [] => return self.shared.session().calls.has_untold(&sought),
             [only] => only.seq,
             several => self.likeliest(several, &given.text).await,
         };
         self.put_receipt(seq, &given.text, NativeCall::of(used.id.as_deref(), given, ruling));
+        true
     }
 
     fn put_receipt(&self, seq: u64, receipt: &str, native: NativeCall) {

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::Handle;
 use crate::journal::Durability;
-use crate::model::Error;
+use crate::model::{Error, UnrecordedCommand, UnrecordedRow};
 use crate::runtime::record_row::Fact;
 use crate::runtime::unrecorded::{TakenMarks, UnrecordedCommands, tell};
 
@@ -40,6 +40,26 @@ impl Handle {
         }
     }
 
+    /// Records a command that an agent's hook reports and that no task of ours ran, counts it, and says so for the first one
+    /// of the agent. A command that left a mark by itself is on record by that.
+    pub fn ran_unrouted(&self, label: &str, mark: UnrecordedCommand) {
+        let mark = mark.mask_and_cut();
+        let mut session = self.shared.session();
+        if session.take_mark(&mark.cmd) {
+            return;
+        }
+        let is_first = session.agent_unrouted(label);
+        drop(session);
+        let row = UnrecordedRow::Command(mark);
+        self.shared.note(&Fact::Unrecorded(Cow::Borrowed(&row)));
+        let mut marks = UnrecordedCommands::default();
+        marks.add(row);
+        if let Some(text) = marks.notice().filter(|_| is_first) {
+            self.notice(format!("{text}; no approval rule holds what runs there"), true);
+        }
+        self.shared.nudge.notify_one();
+    }
+
     /// Waits until a console has been open for [`READING`].
     async fn somebody_reads(&self) {
         loop {
@@ -66,6 +86,9 @@ impl Handle {
                     break;
                 }
                 for row in marks.rows() {
+                    if let UnrecordedRow::Command(mark) = &row {
+                        self.shared.session().keep_mark(&mark.cmd);
+                    }
                     self.shared.write(&Fact::Unrecorded(Cow::Borrowed(&row)), Durability::Written).await?;
                     all.add(row);
                 }

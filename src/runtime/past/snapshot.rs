@@ -9,8 +9,8 @@ use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::model::{
-    AgentRoutes, AgentView, CallSummary, GateView, Metrics, Notice, ProgramView, RecordView, RunState,
-    Snapshot, TaskState, TaskView,
+    AgentView, CallSummary, GateView, Metrics, Notice, ProgramView, RecordView, RunState, Snapshot,
+    TaskState, TaskView,
 };
 use crate::process::ExitRecord;
 use crate::runtime::record_row::{AbandonedCall, Fact};
@@ -53,19 +53,13 @@ impl Recording {
             if agents.iter().all(|agent| agent.label != past.label) {
                 let of = |call: &&PastCall| matches!(&call.record.actor, Actor::Agent(label) if *label == past.label);
                 agents.push(AgentView {
-                    turns: 0,
                     label: past.label.clone().into_owned(),
                     client: past.client.clone().into_owned(),
                     pid: past.pid,
-                    connected: false,
-                    work: None,
-                    session_turns: 0,
-                    mode: None,
                     first_call: self.calls.values().filter(of).map(|call| call.record.at).next(),
                     last_call: self.calls.values().filter(of).map(|call| call.record.at).next_back(),
                     calls: self.calls.values().filter(of).count() as u64,
-                    routes: AgentRoutes::default(),
-                    unread: Vec::new(),
+                    ..AgentView::default()
                 });
             }
         }

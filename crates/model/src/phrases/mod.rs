@@ -6,12 +6,14 @@ mod ceilings;
 mod ends;
 mod needs;
 mod ports;
+mod routing;
 mod states;
 mod tool_errors;
 mod unread;
 mod waits;
 
 pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
+pub use routing::NO_COMMAND;
 pub use tool_errors::{
     not_begun, question_not_found, task_not_found, unusable, unusable_field, withdrawal_error,
 };

@@ -8,6 +8,7 @@ use crate::console::text::{StyledPiece, column, count, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::Actor;
+use crate::model::phrases::NO_COMMAND;
 use crate::model::{AgentActivity, AgentView, AgentWork};
 
 /// The width of a name, at least and at most, and of what an agent does.
@@ -24,7 +25,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize, work: Optio
     let room = names.max().unwrap_or_default().clamp(*NAME.start(), *NAME.end());
     let name = column(&visible::one_line(&agent.label), room, painter.glyphs().cut);
     let colour = painter.state.role_of(&Actor::Agent(agent.label.clone()));
-    let (state, role) = does(painter, work);
+    let (state, role) = does(painter, agent, work);
     let first = vec![mark, piece(name, colour), piece(column(&state, STATE, painter.glyphs().cut), role)];
     let facts = facts(painter, agent);
     if area.height > 1 {
@@ -37,11 +38,13 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize, work: Optio
 }
 
 /// Returns what an agent does and since when, as its events or its calls say.
-fn does(painter: &mut Painter<'_>, work: Option<AgentWork>) -> (String, Role) {
+fn does(painter: &mut Painter<'_>, agent: &AgentView, work: Option<AgentWork>) -> (String, Role) {
     let states = painter.glyphs().states;
     let Some(work) = work else {
         let [here, _] = painter.glyphs().link;
-        return (format!("{here} no command yet"), Role::Faint);
+        // The shell that is not routed follows.
+        let said = if agent.unrouted_phrase().is_some() { "" } else { NO_COMMAND };
+        return (format!("{here} {said}"), Role::Faint);
     };
     let (glyph, role) = match work.activity {
         AgentActivity::NeedsYou => (states[2], Role::Waiting),
@@ -60,6 +63,9 @@ fn facts(painter: &Painter<'_>, agent: &AgentView) -> Vec<StyledPiece> {
         state.view.snapshot.tasks.iter().map(|task| &**task).filter(|task| is_its(&task.started_by)),
     );
     let mut row = Vec::new();
+    row.extend(
+        agent.unrouted_phrase().map(|said| piece(format!("{}  ", visible::one_line(&said)), Role::Waiting)),
+    );
     row.extend(
         (agent.session_turns > 0).then(|| piece(format!("turn {}  ", agent.session_turns), Role::Text)),
     );
