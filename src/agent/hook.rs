@@ -75,6 +75,9 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
             ));
         }
     }
+    if let HookEvent::CallsEnded(_) | HookEvent::TurnBegan | HookEvent::TurnEnded = report.event {
+        runtime.give_up_reading(&label);
+    }
     if let HookEvent::Refused(refused) = &report.event {
         let mode = report.mode.as_deref().unwrap_or_default();
         let (tool, input) = recorded_call(&report, &refused.call, shell_tool(line.client()));

@@ -321,7 +321,7 @@ async fn find_foreign_shell(runtime: Handle, label: String, pid: u32) {
     tokio::pin!(ended);
     let shells =
         ["/bin/sh", "/bin/bash"].into_iter().filter_map(|shell| Path::new(shell).canonicalize().ok());
-    let mut starts = FileWatch::opened(shells.collect());
+    let mut starts = FileWatch::at_opening(shells.collect());
     loop {
         tokio::select! {
             _ = &mut ended => return,

@@ -31,7 +31,7 @@ impl FileWatch {
     }
 
     /// Watches existing files that are opened, as each start of a program does.
-    pub fn opened(files: Vec<PathBuf>) -> Self {
+    pub fn at_opening(files: Vec<PathBuf>) -> Self {
         Self::start(files, WatchFlags::OPEN)
     }
 

@@ -50,25 +50,25 @@ fn shell_of(pid: u32) -> Option<String> {
     let input = || place("fd/0").metadata().ok().map(|facts| facts.file_type());
     let is_sh = name.rsplit('/').next() == Some("sh");
     match read_from(args.iter().map(AsRef::as_ref))? {
-        Commands::Argument if is_sh || !program.ends_with("bash") => Some(name.to_string()),
-        Commands::Input if input().is_some_and(is_pipe) => Some(format!("{name} on a pipe")),
+        CommandSource::Argument if is_sh || !program.ends_with("bash") => Some(name.to_string()),
+        CommandSource::Input if input().is_some_and(is_pipe) => Some(format!("{name} on a pipe")),
         _ => None,
     }
 }
 
 /// Where a shell has its commands from.
 #[derive(Debug, PartialEq, Eq)]
-enum Commands {
+enum CommandSource {
     Argument,
     Input,
 }
 
 /// Reads the arguments of a shell; `None` if it runs a script.
-fn read_from<'a>(mut args: impl Iterator<Item = &'a str>) -> Option<Commands> {
+fn read_from<'a>(mut args: impl Iterator<Item = &'a str>) -> Option<CommandSource> {
     let first = args.find(|arg| !arg.starts_with("--"));
     match first.filter(|arg| !arg.is_empty()) {
-        None => Some(Commands::Input),
-        Some(options) if options.starts_with('-') && options.contains('c') => Some(Commands::Argument),
+        None => Some(CommandSource::Input),
+        Some(options) if options.starts_with('-') && options.contains('c') => Some(CommandSource::Argument),
         Some(options) if options.starts_with('-') => read_from(args),
         Some(_) => None,
     }
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn a_shell_with_a_script_reads_neither_its_arguments_nor_its_input() {
         for (args, expected) in [
-            (&["-c", "ls"][..], Some(Commands::Argument)),
-            (&["-lc", "ls"], Some(Commands::Argument)),
-            (&["-e", "-c", "ls"], Some(Commands::Argument)),
-            (&[""], Some(Commands::Input)),
-            (&["-i", ""], Some(Commands::Input)),
+            (&["-c", "ls"][..], Some(CommandSource::Argument)),
+            (&["-lc", "ls"], Some(CommandSource::Argument)),
+            (&["-e", "-c", "ls"], Some(CommandSource::Argument)),
+            (&[""], Some(CommandSource::Input)),
+            (&["-i", ""], Some(CommandSource::Input)),
             (&["script.sh", "-c"], None),
         ] {
             assert_eq!(read_from(args.iter().copied()), expected, "{args:?}");

@@ -45,6 +45,8 @@ struct PendingNotice {
     fact: NoticeFact,
     /// The fact is part of an answer that may still fail to be written.
     is_taken: bool,
+    /// The call whose command has written it to its output, until the agent's hook reports what its model was given of that.
+    printed_by: Option<u64>,
 }
 
 /// Something that happened without the agent's involvement.
@@ -223,6 +225,32 @@ impl AgentNotices {
         }
     }
 
+    /// Notes that the command of a call has written facts to its output: whether its agent's model reads them is not known.
+    pub(super) fn await_reading(&mut self, label: &str, ids: &[u64], call: u64) {
+        let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
+        entries.filter(|entry| ids.contains(&entry.id)).for_each(|entry| entry.printed_by = Some(call));
+    }
+
+    /// Takes in what a model was given of the command of a call: messages that are not in it are kept for the next answer.
+    pub(super) fn compare_with_given(&mut self, label: &str, call: u64, given: &str) {
+        let Some(untold) = self.agents.get_mut(label) else { return };
+        untold.entries.retain_mut(|entry| {
+            if entry.printed_by != Some(call) {
+                return true;
+            }
+            (entry.is_taken, entry.printed_by) = (false, None);
+            !matches!(&entry.fact, NoticeFact::Words(text) if given.contains(&**text))
+        });
+    }
+
+    /// Keeps for the next answer what commands have written and no hook has reported: their calls are over.
+    pub(super) fn give_up_reading(&mut self, label: &str) {
+        let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
+        for entry in entries.filter(|entry| entry.printed_by.is_some()) {
+            (entry.is_taken, entry.printed_by) = (false, None);
+        }
+    }
+
     /// Keeps facts for the next answer: theirs was not delivered.
     pub(super) fn put_back(&mut self, label: &str, ids: &[u64]) {
         let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
@@ -242,7 +270,7 @@ impl AgentNotices {
             untold.entries.remove(oldest.unwrap_or(0));
         }
         self.next += 1;
-        untold.entries.push(PendingNotice { id: self.next, fact, is_taken: false });
+        untold.entries.push(PendingNotice { id: self.next, fact, is_taken: false, printed_by: None });
     }
 
     fn forget(&mut self, label: &str, is_told: impl Fn(&NoticeFact) -> bool) {
@@ -506,6 +534,27 @@ mod tests {
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         let told = take(&mut notices).sentences;
         assert_eq!(told, ["your call `sleep 100` was withdrawn after 9.3 s: its command was stopped"]);
+    }
+
+    #[test]
+    fn words_that_a_command_has_written_are_read_if_its_model_was_given_them_and_else_go_with_the_next_answer()
+     {
+        let mut notices = AgentNotices::default();
+        notices.words("a", "use make");
+        notices.words("a", "not now");
+        let printed = notices.take_words("a");
+        notices.await_reading("a", &printed.ids, 7);
+        assert_eq!(notices.unread("a").len(), 2, "nobody knows yet");
+        assert!(notices.take_words("a").ids.is_empty(), "they are written once");
+        notices.compare_with_given("a", 6, "use make");
+        assert_eq!(notices.unread("a").len(), 2, "another call");
+        notices.compare_with_given("a", 7, "Exit code 143\npilothouse: the operator stopped this: use make");
+        assert_eq!(notices.take_words("a").sentences, ["not now"]);
+        notices.words("a", "and test");
+        let printed = notices.take_words("a");
+        notices.await_reading("a", &printed.ids, 8);
+        notices.give_up_reading("a");
+        assert_eq!(notices.take_words("a").sentences, ["and test"], "no hook has reported it");
     }
 
     #[test]

@@ -238,6 +238,12 @@ impl SessionState {
         self.show_unread(label);
     }
 
+    /// Takes in what a model was given of the command of a call.
+    pub(super) fn compare_with_given(&mut self, label: &str, call: u64, given: &str) {
+        self.agent_notices.compare_with_given(label, call, given);
+        self.show_unread(label);
+    }
+
     fn show_unread(&mut self, label: &str) {
         let unread = self.agent_notices.unread(label);
         if let Some(agent) = self.agent(label) {

@@ -255,6 +255,7 @@ impl ShellCommand {
     async fn report_end(&self, ending: ShellCommandEnd, mut line: ShellLine) {
         let words = if ending.takes_words() { self.words() } else { None };
         let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
+        let words = words.and_then(|words| words.leave_in_output(self.asked.call));
         line.tell(&ending.reply(self.agent, &said)).await;
         words.into_iter().for_each(AnswerNotices::mark_delivered);
         line.close().await;
@@ -281,6 +282,7 @@ impl ShellCommand {
         }
         let words = self.words();
         let said = words.as_ref().and_then(|words| ending::note(false, &words.sentences()));
+        let words = words.and_then(|words| words.leave_in_output(self.asked.call));
         words.into_iter().for_each(AnswerNotices::mark_delivered);
         let message = match said {
             Some(said) => format!("{message}; {said}"),

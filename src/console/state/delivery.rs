@@ -12,6 +12,8 @@ pub(in crate::console) enum MessageDelivery {
     Answer,
     /// On the standard error of the command that is stopped with it.
     StoppedCommand,
+    /// As `StoppedCommand`; with the next answer, if its hook reports that its model was not given it.
+    StoppedReported,
     /// On the standard error of the next command that fails, is stopped or is denied.
     Stderr,
     /// With the next answer, or on the standard error of such a command: whichever is first.
@@ -46,6 +48,7 @@ impl MessageDelivery {
         // The end of its calls takes words, if its hooks report that.
         match (by_shell, routes.tools || routes.hook || !by_shell) {
             _ if !agent.connected => Self::Gone,
+            (true, _) if stops == Some(true) && !routes.is_fenced && routes.hook => Self::StoppedReported,
             (true, _) if stops == Some(true) && !routes.is_fenced => Self::StoppedCommand,
             (false, _) => Self::Answer,
             (true, true) if routes.is_fenced || stops == Some(false) => Self::Answer,
@@ -60,6 +63,7 @@ impl MessageDelivery {
         match self {
             Self::Answer => "It goes with the next answer to a call, as your words.",
             Self::StoppedCommand => "It is the last line of the command's standard error.",
+            Self::StoppedReported => "At the end of the command's output; else the next answer.",
             Self::Stderr => "Its next command that fails, is stopped or denied says it.",
             Self::First => "With its next answer, or a command that fails: once.",
             Self::Fenced => "Its commands run in its sandbox, where none can say it.",
@@ -75,6 +79,11 @@ impl MessageDelivery {
             Self::Answer => format!("{who} will read it with the next answer"),
             Self::StoppedCommand => {
                 format!("for {who} at the end of the command's output; not known to be read")
+            }
+            Self::StoppedReported => {
+                format!(
+                    "for {who} at the end of the command's output; if it is not read there, with its next answer"
+                )
             }
             Self::Stderr => format!("kept for {who} until a command of it fails, is stopped or denied"),
             Self::First => format!("kept for {who}: for its next answer, or a command that fails"),
@@ -124,6 +133,7 @@ mod tests {
             (both, None, MessageDelivery::First),
             (AgentRoutes { hook: true, ..shell }, None, MessageDelivery::First),
             (both, Some(true), MessageDelivery::StoppedCommand),
+            (AgentRoutes { hook: true, ..shell }, Some(true), MessageDelivery::StoppedReported),
             (both, Some(false), MessageDelivery::Answer),
             (fenced(shell), None, MessageDelivery::Fenced),
             (fenced(shell), Some(true), MessageDelivery::Fenced),

@@ -114,7 +114,10 @@ impl Handle {
             [only] => only.seq,
             several => self.likeliest(several, &given.text).await,
         };
-        self.put_receipt(seq, &given.text, NativeCall::of(used.id.as_deref(), given, ruling));
+        let native = NativeCall::of(used.id.as_deref(), given, ruling);
+        let is_read = !native.is_of_script() && (given.facts.is_exact || !given.facts.is_cut);
+        self.shared.session().compare_with_given(label, seq, if is_read { &given.text } else { "" });
+        self.put_receipt(seq, &given.text, native);
         true
     }
 

@@ -47,6 +47,11 @@ impl Handle {
         self.notices(label, Vec::new(), taken)
     }
 
+    /// Keeps for an agent's next answer what its commands have written and its hook has not reported: their calls are over.
+    pub fn give_up_reading(&self, label: &str) {
+        self.shared.session().agent_notices.give_up_reading(label);
+    }
+
     fn notices(&self, label: &str, own: Vec<String>, taken: DeliveredNotices) -> AnswerNotices {
         AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken, row: None }
     }
@@ -114,6 +119,23 @@ impl AnswerNotices {
         let parts = [part(NOTE, &self.own), part(SINCE, &self.taken.sentences)];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         (!text.is_empty()).then(|| text.chars().take(PARAGRAPH_CHARS).collect())
+    }
+
+    /// Leaves the notices with the command of a call, which is about to write them, where a hook of its agent will report
+    /// whether its model was given them. Returns them if none will. If it has reported before, they go with the next answer.
+    #[must_use]
+    pub fn leave_in_output(mut self, call: u64) -> Option<Self> {
+        let mut session = self.shared.session();
+        if !session.agents.iter().any(|agent| agent.label == self.label && agent.routes.hook) {
+            drop(session);
+            return Some(self);
+        }
+        if session.calls.get(call).is_some_and(|call| call.native.is_none()) {
+            let ids = std::mem::take(&mut self.taken.ids);
+            session.agent_notices.await_reading(&self.label, &ids, call);
+        }
+        drop(session);
+        None
     }
 
     /// Marks the notices as delivered once their answer is written, so that they are not repeated.
