@@ -155,6 +155,12 @@ impl Places {
         Ok(Self { workspace, id, runtime_dir, lock, state_dir, config_dir })
     }
 
+    /// Returns whether the workspace is a repository, and not only the directory of the caller.
+    #[must_use]
+    pub fn is_repository(&self) -> bool {
+        is_repository(&self.workspace.join(".git"))
+    }
+
     /// Returns the socket of agents and scripts (roles `mcp` and `cli`).
     pub fn agent_socket(&self) -> PathBuf {
         self.runtime_dir.join("agent.sock")

@@ -75,7 +75,8 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
             ));
         }
     }
-    if let HookEvent::CallsEnded(_) | HookEvent::TurnBegan | HookEvent::TurnEnded = report.event {
+    let takes_words = hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report));
+    if takes_words || matches!(report.event, HookEvent::TurnBegan | HookEvent::TurnEnded) {
         runtime.give_up_reading(&label);
     }
     if let HookEvent::Refused(refused) = &report.event {
@@ -83,7 +84,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         let (tool, input) = recorded_call(&report, &refused.call, shell_tool(line.client()));
         runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
     }
-    if hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report)) {
+    if takes_words {
         hand_over_words(&runtime, &label, line).await;
     }
     Ok(())

@@ -7,6 +7,7 @@ mod belonging;
 mod client;
 pub mod codex;
 mod elicitation;
+mod file_url;
 mod hook;
 mod input_required;
 mod label;

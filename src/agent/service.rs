@@ -1,8 +1,8 @@
 //! The MCP service: the tool table for one agent's connection, in both protocol revisions.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams,
@@ -58,6 +58,8 @@ struct AgentService {
     unwritten: UnwrittenNotices,
     /// The calls whose questions await the client's user.
     open: PendingQuestions<CallInProgress>,
+    /// What to tell once of a workspace that is nobody's project.
+    nowhere: Mutex<Option<String>>,
 }
 
 struct CallInProgress {
@@ -90,6 +92,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions, sto
         calls: calls.clone(),
         unwritten: transport.unwritten(),
         open: PendingQuestions::default(),
+        nowhere: Mutex::new(nowhere(runtime.workspace())),
     };
     if let Some(client) = &client {
         let label = &service.identity(Some((&client.name, &client.version))).label;
@@ -103,6 +106,16 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions, sto
     }
     calls.close();
     calls.wait().await;
+}
+
+/// Returns what to tell of a workspace in which no project is: the root or the home, where editors start their servers.
+fn nowhere(workspace: &Path) -> Option<String> {
+    let is_home = std::env::home_dir().is_some_and(|home| home == workspace);
+    let place = one_line(&workspace.to_string_lossy(), NAME_CHARS);
+    (is_home || workspace == Path::new("/")).then(|| {
+        format!("commands run in {place}, where the server was started; `workdir` names another directory, and the \
+                 server's argument --workspace the project")
+    })
 }
 
 /// Speaks MCP until the agent disconnects or `stop` is cancelled.
@@ -160,7 +173,9 @@ impl AgentService {
             return Err(ErrorData::invalid_params(text, None));
         };
         let going = CallProgress::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
-        Ok(self.spawn(caller, going, input, params::taken_otherwise(&context.meta)))
+        let taken = params::taken_otherwise(&context.meta);
+        let place = || self.nowhere.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(self.spawn(caller, going, input, taken.or_else(place)))
     }
 
     /// Starts a call; `taken` is what is to be told about how its input was given.

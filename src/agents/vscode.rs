@@ -18,5 +18,8 @@ fn connect(to: Connection<'_>) -> Vec<Addition> {
     } else {
         ConfigFile::new(Config, &["Code/User/mcp.json"])
     };
-    vec![Addition::new(file, json!({ "servers": { "pilothouse": to.stdio_server() } }))]
+    // It starts servers in the home.
+    let mut server = to.stdio_server();
+    server["args"] = json!(["mcp", "--workspace", "${workspaceFolder}"]);
+    vec![Addition::new(file, json!({ "servers": { "pilothouse": server } }))]
 }

@@ -1,11 +1,11 @@
 //! `pilothouse mcp`: the shim that an agent starts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, eyre};
 
-use super::program_start::ProgramStart;
+use super::program_start::{ProgramStart, places_of};
 use super::remote::Destination;
 use super::{remote, stdin, stdout};
 use crate::agent::{Shim, ShimTarget};
@@ -16,10 +16,13 @@ use crate::link::{ClientRole, Hello, RuntimeRoute};
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &ProgramStart, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would only report that in its log; an agent reads its server's output.
+    let named = input.workspace.as_deref().filter(|named| !named.starts_with("${"));
+    let moved = named.map(|named| start.moved_to(Path::new(named))).transpose()?;
+    let start = moved.as_ref().unwrap_or(start);
     let loaded = LoadedSettings::read(&start.places.config_dir, &start.places.workspace)?;
     let (target, limits) = match &input.host {
         Some(to) => (elsewhere(start, to)?, None),
-        None => (target(start, input.socket), Some(loaded.settings.limits())),
+        None => (target(start, input.socket, named.is_some()), Some(loaded.settings.limits())),
     };
     let hello = Hello {
         profile: input.profile,
@@ -38,10 +41,15 @@ fn elsewhere(start: &ProgramStart, to: &str) -> Result<ShimTarget> {
     Ok(ShimTarget::Elsewhere(RuntimeRoute::agent(host, destination.place)))
 }
 
-fn target(start: &ProgramStart, asked: Option<String>) -> ShimTarget {
+fn target(start: &ProgramStart, asked: Option<String>, is_named: bool) -> ShimTarget {
     let given = || std::env::var_os("PILOTHOUSE_SOCKET").filter(|path| !path.is_empty()).map(PathBuf::from);
     match asked.map(PathBuf::from).or_else(given) {
         Some(socket) => ShimTarget::Socket(socket),
-        None => ShimTarget::Workspace { places: start.places.clone(), program: start.program.clone() },
+        None => ShimTarget::Workspace {
+            places: start.places.clone(),
+            program: start.program.clone(),
+            elsewhere: (!is_named && !start.places.is_repository())
+                .then_some(|folder| places_of(folder).ok()),
+        },
     }
 }

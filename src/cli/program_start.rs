@@ -1,6 +1,6 @@
 //! Where the program was started, and which program it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use color_eyre::eyre::{Result, WrapErr};
 
@@ -9,6 +9,7 @@ use crate::link::{Access, Holder};
 use crate::paths::Places;
 
 /// Where the program was started, and which program it is.
+#[derive(Clone)]
 pub(super) struct ProgramStart {
     /// The working directory.
     pub(super) cwd: PathBuf,
@@ -47,9 +48,18 @@ impl ProgramStart {
         Access { places: self.places.clone(), program: self.program.clone(), outlives_logout: false }
     }
 
+    /// Returns the same as if the program had been started in another directory.
+    ///
+    /// # Errors
+    /// If there is no such directory.
+    pub(super) fn moved_to(&self, directory: &Path) -> Result<Self> {
+        let cwd = self.cwd.join(directory);
+        Ok(Self { places: places_of(&cwd)?, cwd, ..self.clone() })
+    }
+
     pub(super) fn find() -> Result<Self> {
         let cwd = std::env::current_dir().wrap_err("find the working directory")?;
-        let places = Places::find(&cwd, &surroundings())?;
+        let places = places_of(&cwd)?;
         let program = std::env::current_exe().wrap_err("find this program")?;
         Ok(Self {
             cwd,
@@ -59,4 +69,12 @@ impl ProgramStart {
             flags: crate::console::theme::UiFlags::default(),
         })
     }
+}
+
+/// Returns the file locations of the workspace that a directory is in.
+///
+/// # Errors
+/// If there is no such directory, or the user has no home.
+pub(super) fn places_of(directory: &Path) -> Result<Places, crate::paths::Error> {
+    Places::find(directory, &surroundings())
 }

@@ -24,6 +24,8 @@ pub struct McpInput {
     pub profile: ResultProfile,
     /// The runtime's socket, instead of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
+    /// The directory to work in, where the agent's program starts its servers somewhere else, as editors do.
+    pub workspace: Option<String>,
     /// A path on another machine or in a container, `box:/path`: the agent runs here, its commands run there. The host
     /// is one of `~/.ssh/config` or of `[hosts]` in config.toml.
     pub host: Option<String>,

@@ -70,6 +70,40 @@ fn a_last_line_without_a_line_feed_is_answered() {
 }
 
 #[test]
+fn a_server_outside_any_repository_works_where_its_client_says_or_where_it_is_told_to() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.workspace().join(".git")).expect("a folder");
+    std::fs::write(home.workspace().join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+    let outside = home.workspace().join("../outside");
+    std::fs::create_dir(&outside).expect("a folder");
+    let start = |args: &[&str]| {
+        let mut command = home.command(&["mcp"]);
+        command.args(args).current_dir(&outside);
+        Wire::of(command)
+    };
+    let place = json!(home.workspace());
+    let mut asked = start(&[]);
+    let client = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "x", "version": "1"}});
+    asked.ask(json!(1), "initialize", client);
+    asked.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    // The call waits for the answer.
+    asked.send(json!(2), "tools/call", json!({"name": "ExecCommand", "arguments": {"cmd": "pwd"}}));
+    let question = asked.read();
+    assert_eq!(question["method"], "roots/list");
+    let roots = json!([{"uri": format!("file://{}", home.workspace().display())}]);
+    asked.write(
+        json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": roots}}).to_string().as_bytes(),
+    );
+    let ran = asked.read();
+    assert!(ran["result"]["content"][0]["text"].to_string().contains(place.as_str().expect("text")), "{ran}");
+    drop(asked);
+    let told = start(&["--workspace", place.as_str().expect("text")])
+        .opened("y")
+        .call("ExecCommand", json!({"cmd": "pwd"}));
+    assert!(told.to_string().contains(place.as_str().expect("text")), "{told}");
+}
+
+#[test]
 fn a_health_check_starts_no_runtime_and_the_first_call_does() {
     let home = Home::new();
     home.configure("config.toml", "[limits]\nstop_grace = \"30 s\"\n");

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::message::{OWN_ID, line};
+use crate::agent::file_url::file_path;
 use crate::agent::shell::script;
 use crate::consequence::rule_words::quote;
 use crate::link::ShellInput;
@@ -86,10 +87,7 @@ impl StartParams {
 
     /// Returns its working directory.
     pub(super) fn directory(&self) -> Option<PathBuf> {
-        let path = self.cwd.strip_prefix("file://")?;
-        let path = path.strip_prefix("localhost").unwrap_or(path);
-        let path = PathBuf::from(OsString::from_vec(unescape(path.as_bytes())?));
-        path.is_absolute().then_some(path)
+        file_path(&self.cwd)
     }
 
     /// Returns where its input comes from.
@@ -142,23 +140,6 @@ const PRINT_ENVIRONMENT: [&str; 2] = ["/usr/bin/env", "-0"];
 /// Returns the id of a request of our own.
 pub(super) fn own_id(number: u64) -> String {
     format!("{OWN_ID}{number}")
-}
-
-/// Decodes the percent escapes of a URL.
-fn unescape(text: &[u8]) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16);
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, after)) = rest.split_first() {
-        let (byte, after) = match (first, after) {
-            (b'%', [high, low, after @ ..]) => (u8::try_from(digit(high)? * 16 + digit(low)?).ok()?, after),
-            (b'%', _) | (0, _) => return None,
-            _ => (*first, after),
-        };
-        (byte != 0).then(|| bytes.push(byte))?;
-        rest = after;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

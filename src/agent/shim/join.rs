@@ -28,6 +28,8 @@ pub enum ShimTarget {
         places: Places,
         /// The program that serves as the runtime: this one.
         program: PathBuf,
+        /// Finds the locations for another directory, which the client may name: there is no repository in this one.
+        elsewhere: Option<fn(&Path) -> Option<Places>>,
     },
 }
 
@@ -71,7 +73,7 @@ impl Shim {
             ShimTarget::Elsewhere(way) if is_needed => self.dial_by(way).await,
             // Checking whether it is running would require a login each time.
             ShimTarget::Elsewhere(_) => return Ok(None),
-            ShimTarget::Workspace { places, program } if is_needed => self.start(places, program).await,
+            ShimTarget::Workspace { places, program, .. } if is_needed => self.start(places, program).await,
             ShimTarget::Workspace { places, .. } => {
                 self.dial(&Holder::of(places).places(places).agent_socket()).await
             }

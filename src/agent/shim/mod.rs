@@ -10,6 +10,7 @@ mod loss;
 mod outbox;
 mod relay;
 mod requests;
+mod roots;
 
 use std::time::Duration;
 

@@ -11,15 +11,17 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use rmcp::model::RequestId;
+use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::join::{JoinedRuntime, MAX_LINE, Shim, ShimError, ShimTarget};
 use super::loss::RequestLoss;
 use super::outbox::{LineQueue, QueuedLine, write_lines};
 use super::requests::{AnswerLine, AnsweringSide, ClientLine, Requests};
+use super::roots::RootsQuestion;
 use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
 use crate::link::{self, CarrierLink, Hello, LineReader, ReceivedLine};
@@ -50,6 +52,7 @@ pub(super) struct ShimRelay<R> {
     runtime: SideConnection,
     joining: Option<JoinAttempt>,
     look: Interval,
+    roots: RootsQuestion,
 }
 
 /// The connection to one side that answers.
@@ -75,6 +78,8 @@ enum RelayEvent {
     Joined(Result<Option<JoinedRuntime>, ShimError>),
     Look,
     ClientLine(Vec<u8>),
+    /// The client has not said where it works.
+    Rootless,
     Left,
 }
 
@@ -82,6 +87,10 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
     pub(super) fn new(shim: Shim, agent: LineReader<R>, answers: LineQueue) -> Self {
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let roots = match shim.target {
+            ShimTarget::Workspace { elsewhere: Some(_), .. } => RootsQuestion::Open,
+            _ => RootsQuestion::Settled,
+        };
         Self {
             requests: match shim.target {
                 ShimTarget::Elsewhere(_) => Requests::new(shim.hello.profile).of_another_machine(),
@@ -95,6 +104,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
             runtime: SideConnection::default(),
             joining: None,
             look,
+            roots,
         }
     }
 
@@ -135,12 +145,14 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
             RelayEvent::Joined(joined) => self.handle_join(joined),
             RelayEvent::Look => self.join(false),
             RelayEvent::ClientLine(line) => self.hear(line),
+            RelayEvent::Rootless => self.roots = RootsQuestion::Settled,
             RelayEvent::Left => self.has_left = true,
         }
         if self.own.lines.is_none() && !self.own.outbox.is_empty() {
             self.open_own()?;
         }
-        if self.runtime.lines.is_none() && self.joining.is_none() && !self.runtime.outbox.is_empty() {
+        let may_join = self.joining.is_none() && self.roots.waits_until().is_none();
+        if self.runtime.lines.is_none() && may_join && !self.runtime.outbox.is_empty() {
             self.join(true);
         }
         Ok(())
@@ -156,7 +168,9 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
         let looks = !self.has_left
             && self.requests.client().is_some()
             && self.runtime.lines.is_none()
-            && self.joining.is_none();
+            && self.joining.is_none()
+            && self.roots.waits_until().is_none();
+        let waits = self.roots.waits_until();
         let sends_own = reads && self.own.may_send(self.requests.in_flight(AnsweringSide::Own));
         let sends = reads && self.runtime.may_send(self.requests.in_flight(AnsweringSide::Runtime));
         Ok(tokio::select! {
@@ -176,6 +190,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
                 None => RelayEvent::Left,
             },
             _ = self.look.tick(), if looks => RelayEvent::Look,
+            () = sleep_until(waits.unwrap_or_else(Instant::now)), if waits.is_some() => RelayEvent::Rootless,
         })
     }
 
@@ -184,7 +199,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
         if line.starts_with(BYTE_ORDER_MARK) {
             line.drain(..BYTE_ORDER_MARK.len());
         }
-        if line.trim_ascii().is_empty() {
+        if line.trim_ascii().is_empty() || self.hear_of_roots(&line) {
             return;
         }
         match self.requests.client_said(&line) {
@@ -198,6 +213,26 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
             ClientLine::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
             ClientLine::Withdrawn { .. } => self.runtime.outbox.push_first(vec![QueuedLine::line(line)]),
         }
+    }
+
+    /// Takes in what a line says of the client's folders; returns whether it says nothing else.
+    fn hear_of_roots(&mut self, line: &[u8]) -> bool {
+        if let RootsQuestion::Settled = self.roots {
+            return false;
+        }
+        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return false };
+        if let Some(question) = self.roots.hear(&message) {
+            self.answers.push(QueuedLine::line(question));
+        }
+        let Some(folders) = self.roots.answer(&message) else { return false };
+        if let ShimTarget::Workspace { places, elsewhere, .. } = &mut self.shim.target
+            && let Some(find) = elsewhere.take()
+            && let Some((folder, found)) =
+                folders.into_iter().find_map(|one| find(&one).map(|found| (one, found)))
+        {
+            (*places, self.shim.hello.cwd) = (found, folder);
+        }
+        true
     }
 
     fn lane(&mut self, side: AnsweringSide) -> &mut SideConnection {

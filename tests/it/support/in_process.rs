@@ -161,7 +161,11 @@ impl InProcess {
                 environment: Some(Environment::new(place.variables, None)),
                 ..Hello::new(ClientRole::Mcp, place.cwd)
             },
-            target: ShimTarget::Workspace { places: place.places, program: "/nonexistent".into() },
+            target: ShimTarget::Workspace {
+                places: place.places,
+                program: "/nonexistent".into(),
+                elsewhere: None,
+            },
             limits: Some(limits),
         };
         // What it does stays on one thread, as in a process of its own.
