@@ -15,6 +15,7 @@ use crate::agents::{
 use crate::envelope::Actor;
 use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
 use crate::model::calls::SHELL_CALL;
+use crate::model::phrases::operator_words;
 use crate::model::{
     AgentActivity, AgentPrompt, AgentWork, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich,
     CallCost, CallRuling, Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
@@ -188,7 +189,7 @@ fn show(runtime: Handle, asking: NewQuestion, client: &Client) -> impl Future<Ou
 async fn hand_over_words(runtime: &Handle, label: &str, line: HookLine) {
     let words = runtime.words_for(label);
     let text = words.sentences().join("; ");
-    if !text.is_empty() && line.tell(&HookReply::Words(format!("the operator says: {text}"))).await {
+    if !text.is_empty() && line.tell(&HookReply::Words(operator_words(text))).await {
         words.mark_delivered();
     }
 }

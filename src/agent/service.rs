@@ -25,6 +25,7 @@ use super::{elicitation, label, params, results, schema};
 use crate::agents::{AgentProgram, McpClient};
 use crate::envelope::{Actor, CallOutcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, ResultProfile};
+use crate::model::phrases::CALL_CANCELLED;
 use crate::model::{AgentPeer, HeldCall};
 use crate::runtime::{AnswerNotices, Handle, PARAGRAPH_CHARS};
 use crate::tools::{self, CallAnswer, CallNumber, Caller, Room};
@@ -358,5 +359,5 @@ impl ServerHandler for AgentService {
 
 /// The result of a cancelled call; rmcp drops it, since nobody waits for it.
 fn withdrawal() -> ErrorData {
-    ErrorData::internal_error("the call was cancelled", None)
+    ErrorData::internal_error(CALL_CANCELLED, None)
 }

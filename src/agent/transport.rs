@@ -22,6 +22,7 @@ use super::message::{self, ErrorResponse};
 use super::{params, results};
 use crate::envelope::{SafeText, one_line};
 use crate::link::{LineReader, MAX_FRAME, ReceivedLine};
+use crate::model::phrases::ID_IN_FLIGHT;
 use crate::runtime::AnswerNotices;
 
 /// The maximum number of calls in flight per connection.
@@ -132,7 +133,7 @@ impl Transport {
             }
             JsonRpcMessage::Request(request) => {
                 if in_flight.contains_key(&request.id) {
-                    return Err(ErrorData::invalid_request("a request with this id is in flight", None));
+                    return Err(ErrorData::invalid_request(ID_IN_FLIGHT, None));
                 }
                 in_flight.insert(request.id.clone(), is_modern);
                 Ok(())

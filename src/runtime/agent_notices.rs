@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::clock;
 use crate::envelope::units::millis;
 use crate::envelope::{Actor, SafeText, TaskId, mask};
+use crate::model::phrases::operator_words;
 use crate::model::{TaskEvent, TaskFact, TaskView};
 
 /// Length limit of the notices paragraph, in characters (docs/contract.md#since-your-last-call).
@@ -327,7 +328,7 @@ impl NoticeFact {
 impl std::fmt::Display for NoticeFact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Words(text) => write!(f, "the operator says: \"{text}\""),
+            Self::Words(text) => f.write_str(&operator_words(format_args!("\"{text}\""))),
             Self::Withdrawn { what, after, outcome, .. } => {
                 let outcome = outcome.as_deref().unwrap_or("its command is being stopped");
                 write!(

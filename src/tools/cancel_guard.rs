@@ -3,6 +3,7 @@
 use super::early_end::{CutHandle, CutReason};
 use super::verb::ToolContext;
 use crate::envelope::Actor;
+use crate::model::phrases::CALL_CANCELLED;
 use crate::runtime::Handle;
 
 /// Stops the command of its call when dropped.
@@ -46,5 +47,5 @@ impl Drop for CancelGuard<'_> {
 
 /// Returns why a command is stopped when its script is gone or its agent has cancelled the call.
 pub(super) fn withdrawn(by: &Actor) -> String {
-    if *by == Actor::Cli { CutReason::HungUp.why() } else { "the call was cancelled".to_owned() }
+    if *by == Actor::Cli { CutReason::HungUp.why() } else { CALL_CANCELLED.to_owned() }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::message::{OWN_ID, line};
 use crate::agent::file_url::file_path;
 use crate::agent::shell::script;
+use crate::agents::AgentProgram;
 use crate::consequence::rule_words::quote;
 use crate::link::ShellInput;
 
@@ -58,6 +59,22 @@ impl StartParams {
             _ => false,
         };
         self.rest.values().all(is_nothing) && !self.argv.is_empty()
+    }
+
+    /// Returns the session that it belongs to. Its subagents are threads of their own in one session (0.171); an older version
+    /// names only the thread.
+    pub(super) fn session(&self) -> Option<String> {
+        let thread = self.metadata.as_ref().and_then(|metadata| metadata.thread_id.as_ref());
+        let variable = AgentProgram::Codex.own_shell().and_then(|shell| shell.marks.session);
+        variable.and_then(|name| self.env.get(name)).or(thread).cloned()
+    }
+
+    /// Returns the thread that it belongs to, where that is a subagent of its session.
+    pub(super) fn subagent(&self) -> Option<String> {
+        let thread = self.metadata.as_ref().and_then(|metadata| metadata.thread_id.clone());
+        thread
+            .filter(|thread| self.session().as_ref() != Some(thread))
+            .map(|thread| format!("subagent {thread}"))
     }
 
     /// Returns the command as shown to a person: what the model wrote.
@@ -169,6 +186,19 @@ mod tests {
         ] {
             assert!(!start(other.clone()).is_plain(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_subagent_is_a_thread_of_its_session_and_no_session_of_its_own() {
+        let of = |env: Value| start(json!({ "env": env, "metadata": { "threadId": "t2" } }));
+        let subagent = of(json!({ "CODEX_SESSION_ID": "t1", "CODEX_THREAD_ID": "t2" }));
+        assert_eq!(
+            (subagent.session().as_deref(), subagent.subagent().as_deref()),
+            (Some("t1"), Some("subagent t2"))
+        );
+        let main = of(json!({ "CODEX_SESSION_ID": "t2" }));
+        assert_eq!((main.session().as_deref(), main.subagent()), (Some("t2"), None));
+        assert_eq!((of(json!({})).session().as_deref(), of(json!({})).subagent()), (Some("t2"), None));
     }
 
     #[test]

@@ -31,6 +31,7 @@ use crate::link::{
     ShellRequest, ask_at_once,
 };
 use crate::model::phrases::not_run_clause;
+use crate::model::phrases::setting_refusal;
 use crate::process::environment::{Environment, on_path};
 use crate::process::{InheritedAttributes, own_umask};
 
@@ -188,7 +189,7 @@ impl StartRequest {
         let metadata = self.start.metadata.clone().unwrap_or_default();
         ShellRequest {
             agent: Some(AgentProgram::Codex.as_str().to_owned()),
-            session: metadata.thread_id,
+            session: self.start.session(),
             agent_pid: None,
             shell: PathBuf::new(),
             inherited: InheritedAttributes::own(),
@@ -196,7 +197,7 @@ impl StartRequest {
             input: self.start.input(),
             tool_call: metadata.tool_call_id,
             shown: None,
-            description: None,
+            description: self.start.subagent(),
             unfit: None,
             args: self.start.args(),
         }
@@ -281,7 +282,7 @@ fn ask(
             ShellFallback::Silence | ShellFallback::Forbidden
                 if (reach.on_failure)(&reach.places) == OnFailure::Refuse =>
             {
-                NoTaskReason::Run(format!("not run: {why} (setting shell.on_failure)"))
+                NoTaskReason::Run(setting_refusal(why))
             }
             ShellFallback::Silence | ShellFallback::Forbidden => NoTaskReason::Ours(Some(why)),
             ShellFallback::Busy | ShellFallback::Oversized | ShellFallback::Answer => {

@@ -3,6 +3,7 @@
 
 use crate::agents::AgentProgram;
 use crate::link::ShellReply;
+use crate::model::phrases::operator_words;
 use crate::model::{CeilingHit, Exit};
 use crate::runtime::Intervention;
 
@@ -59,7 +60,7 @@ pub(super) fn note(is_stopped: bool, words: &[String]) -> Option<String> {
         (true, words) if words.is_empty() => Some("the operator stopped this".to_owned()),
         (true, words) => Some(format!("the operator stopped this: {words}")),
         (false, words) if words.is_empty() => None,
-        (false, words) => Some(format!("the operator says: {words}")),
+        (false, words) => Some(operator_words(words)),
     }
 }
 

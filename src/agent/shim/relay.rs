@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use rmcp::model::RequestId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncRead;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -211,7 +211,11 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
                 self.lane(side).outbox.push(QueuedLine { line, request: Some(id) });
             }
             ClientLine::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
-            ClientLine::Withdrawn { .. } => self.runtime.outbox.push_first(vec![QueuedLine::line(line)]),
+            ClientLine::Withdrawn { id, .. } => {
+                let params = json!({ "requestId": id });
+                let said = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+                self.runtime.outbox.push_first(vec![QueuedLine::line(said.to_string())]);
+            }
         }
     }
 

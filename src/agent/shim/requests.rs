@@ -17,6 +17,7 @@ use crate::agent::{params, results};
 use crate::agents::AgentProgram;
 use crate::envelope::Envelope;
 use crate::link::{ClientName, ResultProfile};
+use crate::model::phrases::ID_IN_FLIGHT;
 use crate::tools;
 
 /// The id of a replayed `initialize`, whose answer the client must not see.
@@ -169,7 +170,7 @@ impl Requests {
 
     fn request(&mut self, id: RequestId, method: String, message: Map<String, Value>) -> ClientLine {
         if self.flights.contains_key(&id) {
-            let error = ErrorData::invalid_request("a request with this id is in flight", None);
+            let error = ErrorData::invalid_request(ID_IN_FLIGHT, None);
             return ClientLine::Answer(ErrorResponse::of(Some(id), error).line());
         }
         let params = message.get("params");
@@ -207,6 +208,8 @@ impl Requests {
     fn withdrawn(&mut self, message: &Map<String, Value>) -> ClientLine {
         let id = message.get("params").and_then(|params| params.get("requestId"));
         let Some(id) = id.and_then(message::request_id) else { return ClientLine::Nothing };
+        // Some clients write the number of a request as text, or the other way round.
+        let id = if self.flights.contains_key(&id) { id } else { otherwise(&id).unwrap_or(id) };
         match self.flights.get(&id) {
             Some(InFlightRequest { side: AnsweringSide::Runtime, sent, .. }) => {
                 let was_sent = *sent;
@@ -315,6 +318,14 @@ impl Requests {
         }
         let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
         message::line(&if flight.modern { results::with_server(answer) } else { answer })
+    }
+}
+
+/// Returns an id in its other form: a number as text, or a text as the number in it.
+fn otherwise(id: &RequestId) -> Option<RequestId> {
+    match id {
+        RequestId::Number(number) => Some(RequestId::String(number.to_string().into())),
+        RequestId::String(text) => text.parse().ok().map(RequestId::Number),
     }
 }
 
@@ -440,7 +451,7 @@ mod tests {
         );
         let progress = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#;
         assert_eq!(requests.process_line(AnsweringSide::Runtime, progress), AnswerLine::AsItIs);
-        let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": 3}});
+        let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": "3"}});
         assert_eq!(hear(&mut requests, &withdrawn), ClientLine::Withdrawn { id: id(3), was_sent: true });
 
         let answers = parsed(&requests.fail_runtime(RequestLoss::Gone));

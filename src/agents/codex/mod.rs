@@ -75,7 +75,8 @@ const SHELL: OwnShell = OwnShell {
     marks: EnvironmentMarks {
         program: "CODEX_THREAD_ID",
         for_model: None,
-        session: Some("CODEX_THREAD_ID"),
+        // Its subagents are threads of one session.
+        session: Some("CODEX_SESSION_ID"),
         pid: None,
     },
     is_probe: |_| false,
@@ -99,6 +100,7 @@ const SHELL: OwnShell = OwnShell {
                 ScreenQuestion { shows: "Trust this folder?", keys: None },
                 ScreenQuestion { shows: "Use existing model", keys: None },
                 ScreenQuestion { shows: "Update now", keys: None },
+                ScreenQuestion { shows: "Hooks need review", keys: None },
             ],
             own_terminal: None,
         }),

@@ -9,6 +9,7 @@ use super::{ShellInvocation, UNSERVED};
 use crate::agent::shell::{runs_plainly, runs_unrouted};
 use crate::cli::print;
 use crate::config::{LoadedSettings, OnFailure};
+use crate::model::phrases::setting_refusal;
 use crate::process::{become_program, whole_program};
 
 /// Why a call is not a task.
@@ -43,7 +44,7 @@ pub(super) fn run_here(call: &ShellInvocation, real: &RealShell, cause: Unserved
 fn run_plainly(asked: &RuntimeRequest, real: &RealShell, why: &str) -> ExitCode {
     let loaded = LoadedSettings::read(&asked.places.config_dir, &asked.places.workspace);
     if loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default() == OnFailure::Refuse {
-        let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
+        let _ = print::say(format_args!("{}", setting_refusal(why)));
         return ExitCode::from(REFUSED);
     }
     match runs_plainly(&asked.places, &asked.request, &asked.hello.cwd, why) {

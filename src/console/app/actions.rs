@@ -14,6 +14,7 @@ use crate::console::features::{changes, cost, export, help, palette, places, rec
 use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{Anchor, Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
 use crate::link::Act;
+use crate::model::phrases::NO_HELD_CALL;
 use crate::model::{TaskStatus, TaskView};
 
 /// How far a key pans, in columns.
@@ -265,7 +266,7 @@ impl App {
     pub(in crate::console) fn show_held(&mut self) {
         let oldest = self.state.view.snapshot.gate.held.first().map(|held| Card::of(held.ticket));
         if oldest.is_none() {
-            self.state.say("no call needs approval");
+            self.state.say(NO_HELD_CALL);
         }
         self.open_card(oldest);
     }

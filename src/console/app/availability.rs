@@ -9,6 +9,9 @@ use crate::console::features::{changes, next, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
+use crate::model::phrases::NO_HELD_CALL;
+use crate::model::phrases::NOTHING_WAITS;
+use crate::model::phrases::TASK_GOES_ON;
 use crate::model::{HoldReason, TaskStatus};
 use crate::terminal::KeyPress;
 
@@ -162,7 +165,7 @@ impl App {
                 pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))
             }
             Restart => runtime.and(selected),
-            Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
+            Dismiss => runtime.and(selected).and(need(has_ended, TASK_GOES_ON)),
             Start => runtime,
             Pause => anywhere,
             LeftRunning => {
@@ -197,7 +200,7 @@ impl App {
             NextFailed | NextWaiting => {
                 let is_here = is_listed || is_on(Screen::Receipts);
                 place(is_here, "in the list of tasks, and of calls")?;
-                let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
+                let what = if action == NextFailed { "nothing has failed" } else { NOTHING_WAITS };
                 need(next::next_of(state, action).is_some(), what)
             }
             Changes => runtime.and(need(changes::has_choice(state), "no command has run yet")),
@@ -238,7 +241,7 @@ impl App {
             }
 
             // Calls.
-            Approvals => anywhere.and(need(!snapshot.gate.held.is_empty(), "no call needs approval")),
+            Approvals => anywhere.and(need(!snapshot.gate.held.is_empty(), NO_HELD_CALL)),
             NextHeld => card,
             Approve | Deny => card.and(answerable),
             ApproveExact => {

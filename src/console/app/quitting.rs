@@ -6,6 +6,7 @@ use crate::console::effect::{Effect, Leave};
 use crate::console::features::stop::StopQuestion;
 use crate::console::keys::{Action, QuitDialogAction};
 use crate::console::widgets::has_been_read;
+use crate::model::phrases::READ_FIRST;
 
 impl App {
     /// If nothing is running and no program is waiting, there is nothing to lose, so no confirmation is
@@ -46,7 +47,7 @@ impl App {
             }
         };
         if !has_been_read(shown_at, self.state.clock.now) {
-            self.state.decline("read it first, then press again");
+            self.state.decline(READ_FIRST);
             return self.open(Layer::Quit);
         }
         self.stopping.question = None;

@@ -10,6 +10,8 @@ use crate::console::text::{StyledPiece, grouped_amount, piece, visible, wrap_lin
 use crate::console::theme::Role;
 
 use crate::console::widgets::{CardReading, Painter, places, scrolled_rows};
+use crate::model::phrases::READ_FIRST;
+use crate::model::phrases::TASK_GOES_ON;
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.
@@ -39,7 +41,7 @@ pub(in crate::console) fn obstacle(state: &State) -> Option<&'static str> {
         return None;
     }
     match state.at_hand() {
-        Some(task) if !task.status.is_terminal() => Some("the task has not ended"),
+        Some(task) if !task.status.is_terminal() => Some(TASK_GOES_ON),
         _ => Some("nothing is known to differ since it began"),
     }
 }
@@ -78,7 +80,7 @@ impl UndoCard {
         Some(match action {
             Action::Confirm if !self.is_possible() => FeatureReply::Decline("it cannot be undone".to_owned()),
             Action::Confirm if !self.reading.has_settled(state.clock.now) => {
-                FeatureReply::Decline("read it first, then press again".to_owned())
+                FeatureReply::Decline(READ_FIRST.to_owned())
             }
             Action::Confirm if self.reading.is_too_early(state.clock.now) => {
                 FeatureReply::Decline("read it to its end first".to_owned())

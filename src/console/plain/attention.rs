@@ -20,6 +20,7 @@ use crate::console::text::document::StyledPiece;
 use crate::console::text::visible;
 use crate::console::widgets::CardLine;
 use crate::link::Act;
+use crate::model::phrases::NOTHING_WAITS;
 use crate::model::{
     AnswerInput, AnswerValue, Decision, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
     Subject,
@@ -39,7 +40,7 @@ impl PlainSession {
     pub(super) fn attend(&mut self, rest: &str) -> Vec<PlainEffect> {
         let all = self.waiting();
         if all.is_empty() {
-            return vec![reply("nothing waits for you")];
+            return vec![reply(NOTHING_WAITS)];
         }
         let subjects: Vec<AttentionSubject> = all.iter().map(|(_, subject, _)| subject.clone()).collect();
         if !rest.is_empty() {

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::Act;
+use crate::model::phrases::no_task;
 use crate::model::{QuestionKind, Subject, TaskView};
 
 use crate::console::effect::Leave;
@@ -236,7 +237,7 @@ impl PlainSession {
             (Some(task), _) => {
                 vec![reply(format!("it cannot be done now: {}", tasks::state_line(&task, self.now)))]
             }
-            (None, Some(name)) => vec![reply(format!("there is no task {name:?}"))],
+            (None, Some(name)) => vec![reply(no_task(format_args!("{name:?}")))],
             (None, None) => {
                 let names: Vec<String> =
                     self.snapshot.tasks.iter().filter(|task| fits(task)).map(|task| alias(task)).collect();

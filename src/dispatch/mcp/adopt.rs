@@ -205,6 +205,12 @@ fn codex(cx: &CommandContext) -> Result<(Vec<InstallStep>, Vec<String>), Failure
         LED_HERE.to_owned(),
         "what Codex runs in its sandbox is still run by its own server; it is shown as an observed task"
             .to_owned(),
+        "Codex calls a login shell (`bash -lc`) for what it runs here: a profile that sets PATH, as Debian's does, leaves \
+         out Codex's own `rg`"
+            .to_owned(),
+        "Codex 0.171 starts no MCP server that it would reach over standard input and output (\"requires a local \
+         environment\"), this one included, while it is adopted"
+            .to_owned(),
     ];
     let default = &there["default"];
     if !default.is_null() && default != SERVER_NAME {

@@ -13,6 +13,7 @@ use super::own_notices;
 use crate::envelope::{Actor, TaskId};
 use crate::link::Error;
 use crate::link::protocol::{Act, ConsoleView, Reply, Request};
+use crate::model::phrases::no_task;
 use crate::model::{self, ConsoleProcess, PlaceId, ShownCall, Snapshot, Subject, UndoRequest};
 use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
@@ -185,7 +186,7 @@ impl ConsoleConnection for LocalRuntime {
 /// Reads a piece of a task's log.
 async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
     let Some(folder) = runtime.task(task).map(|task| task.folder.clone()) else {
-        return decline(format_args!("there is no task {task}"));
+        return decline(format_args!("{}", no_task(task)));
     };
     let read = tokio::task::spawn_blocking(move || part.read(&folder, from)).await;
     let piece = read.map_err(std::io::Error::other).flatten();

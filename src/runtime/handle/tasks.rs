@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::FOLDER;
+use crate::model::phrases::no_task;
 use crate::model::{
     ChangesReport, Error, Subject, TaskEvent, TaskFact, TaskView, UndoReport, UndoRequest, UnreadInput,
 };
@@ -43,7 +44,7 @@ impl Handle {
     /// If there is no such task, or nothing is known that could be undone.
     pub async fn undo(&self, request: &UndoRequest, by: &Actor) -> Result<UndoReport, String> {
         let id = &request.task;
-        let task = self.find(id).await.ok_or_else(|| format!("there is no task {id}"))?;
+        let task = self.find(id).await.ok_or_else(|| no_task(id))?;
         let recording = task.folder.parent().and_then(Path::parent).unwrap_or(&task.folder);
         self.shared.ledger.undo(request, recording.join(FOLDER), by).await
     }

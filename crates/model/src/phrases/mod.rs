@@ -7,6 +7,7 @@ mod ends;
 mod needs;
 mod ports;
 mod routing;
+mod standing;
 mod states;
 mod tool_errors;
 mod unread;
@@ -14,6 +15,10 @@ mod waits;
 
 pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
 pub use routing::NO_COMMAND;
+pub use standing::{
+    CALL_CANCELLED, ID_IN_FLIGHT, NO_HELD_CALL, NOTHING_WAITS, READ_FIRST, TASK_GOES_ON, no_task,
+    operator_words, setting_refusal,
+};
 pub use tool_errors::{
     not_begun, question_not_found, task_not_found, unusable, unusable_field, withdrawal_error,
 };

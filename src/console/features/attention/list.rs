@@ -8,6 +8,7 @@ use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
+use crate::model::phrases::NOTHING_WAITS;
 
 pub(in crate::console) const MOST_COLUMNS: u16 = 110;
 
@@ -72,7 +73,7 @@ pub(in crate::console) fn draw(
     let area = over_screen(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
     let certain = items.iter().filter(|item| item.need() != Need::Maybe).count();
     let title = match certain {
-        0 => "nothing waits for you".to_owned(),
+        0 => NOTHING_WAITS.to_owned(),
         1 => "1 thing waits for you".to_owned(),
         many => format!("{many} things wait for you"),
     };
