@@ -1,5 +1,6 @@
 //! What a program reports through its hooks: events of its sessions, and the tool calls for which it asks its user. Pure.
 
+use crate::model::native_call::is_of_script;
 use crate::model::{CallLikeness, ModelText};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -135,6 +136,12 @@ pub enum PromptVerdict {
 }
 
 impl UsedTool {
+    /// Tells whether a script of the model made the call, and not the model itself.
+    #[must_use]
+    pub fn is_of_script(&self) -> bool {
+        self.id.as_deref().is_some_and(is_of_script)
+    }
+
     /// Tells whether a command has run, as far as its model was told: the text of a failure may say why it has not.
     #[must_use]
     pub fn has_run(&self) -> bool {

@@ -194,7 +194,7 @@ fn the_console_shows_what_was_given_beside_what_was_written() {
     console.shows("of ~14,724 tokens");
     console.shows("line 1 of 1");
     console.keys(b"v");
-    console.shows("what the model saw");
+    console.shows("what was given");
     console.shows("of 4,000 lines seen");
     console.shows("│ line 1 of 1");
 }

@@ -348,5 +348,5 @@ fn a_call_is_named_with_its_place_everywhere() {
     whole(&app, "of calls - api/1 and + docs/1");
     let _ = press(&mut app, &["Esc"]);
     let _ = app.update(Msg::Coverage(calls[1], Vec::new()));
-    whole(&app, "api/t01: what the model saw in call api/1");
+    whole(&app, "api/t01: what was given of it in call api/1");
 }

@@ -70,7 +70,7 @@ fn a_page_and_a_picture_tell_the_whole_call() {
             "demo-repo",
             "Process exited with code 101",
             "&quot;tool_name&quot;",
-            "what the model saw",
+            "what was given",
             "44 of 62 lines seen",
             "9 lines it did not see",
         ] {

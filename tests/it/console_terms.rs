@@ -12,7 +12,7 @@ use crate::console_fixture::{console, now, press, record, select, shown, snapsho
 use crate::console_held::{call, looked_at, ruled};
 use crate::console_program::{gate, in_dialog};
 
-const RECEIPT: &str = "receipt  what the model read";
+const RECEIPT: &str = "receipt  what the agent was given";
 const ENVELOPE: &str = "envelope  the whole answer";
 
 /// A console with hints turned on.
@@ -125,7 +125,7 @@ fn without_hints_nothing_is_explained() {
     assert!(!app.state.setup.ui.console.hints);
     let _ = press(&mut app, &["3", "g", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
-    assert!(!shown(&app).contains("what the model read"), "{}", shown(&app));
+    assert!(!shown(&app).contains("what the agent was given"), "{}", shown(&app));
 }
 
 #[test]

@@ -67,20 +67,26 @@ pub struct NativeCall {
     pub ruling: Option<CallRuling>,
 }
 
+/// Tells whether an agent's own name for a call is one that it gives to the calls of a script which its model wrote: Codex
+/// (0.171) names them `exec-…`, pi (1.6) `call_0_0/1`.
+#[must_use]
+pub fn is_of_script(id: &str) -> bool {
+    id.starts_with("exec-") || id.contains('/')
+}
+
 impl NativeCall {
-    /// Tells whether a script that the model wrote made the call, and was given what the command wrote: Codex (0.171) names
-    /// such calls `exec-…`, pi (1.6) `call_0_0/1`.
+    /// Tells whether a script that the model wrote made the call, and was given what the command wrote.
     #[must_use]
     pub fn is_of_script(&self) -> bool {
-        self.id.as_deref().is_some_and(|id| id.starts_with("exec-") || id.contains('/'))
+        self.id.as_deref().is_some_and(is_of_script)
     }
 
-    /// Says who was given the text.
+    /// Says who was given the text. What the program of an agent that calls tools hands on of an answer is not known.
     pub fn reader(call: Option<&Self>) -> &'static str {
-        if call.is_some_and(Self::is_of_script) {
-            "given to the model's script"
-        } else {
-            "what the model read"
+        match call {
+            None => "what the agent was given",
+            Some(call) if call.is_of_script() => "given to the model's script",
+            Some(_) => "what the model read",
         }
     }
 }
@@ -195,7 +201,7 @@ mod tests {
         ] {
             assert_eq!(NativeCall::reader(Some(&named(id))), reader, "{id}");
         }
-        assert_eq!(NativeCall::reader(None), "what the model read");
+        assert_eq!(NativeCall::reader(None), "what the agent was given");
     }
 
     #[test]

@@ -12,7 +12,8 @@ const SHELL_TOOL: &str = "bash";
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| json!({ "words": text }),
-    takes_words: |report| matches!(report.event, HookEvent::Used(_)),
+    // Words at a call that a script of its model has made (1.6.0) would wait for the end of that script.
+    takes_words: |report| matches!(&report.event, HookEvent::Used(used) if !used.is_of_script()),
     answering: None,
     entry: HookEntry {
         plugin: Some(include_str!("extension.js")),

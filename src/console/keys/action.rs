@@ -198,7 +198,7 @@ actions! {
         "revert restore rollback ledger files"
     Read: Find "find" "Find it" ""
     Read: Compare "compare" "Mark the call, or compare with it" ""
-    Read: ModelSaw "model saw" "What the model saw of the output" ""
+    Read: ModelSaw "model saw" "What was given of the output" ""
     Read: Share "share" "Share the call: a page for others" "" "html page link picture export save send"
     Read: ShareSvg "share" "Share the call as a picture" "" "image svg export save send"
     Read: Fold "fold" "Fold, unfold a batch or an object" ""

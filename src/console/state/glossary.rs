@@ -39,7 +39,7 @@ pub struct Terms {
 impl Term {
     pub(in crate::console) fn text(self) -> &'static str {
         match self {
-            Self::Receipt => "what the model read",
+            Self::Receipt => "what the agent was given",
             Self::Envelope => "the whole answer",
             Self::Input => "agents only read while you type, and a while after",
             Self::Lease => "only who has it types",

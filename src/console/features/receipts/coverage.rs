@@ -156,8 +156,8 @@ impl Receipts {
         let name = shown.task.as_ref().and_then(|id| state.view.task(id)).map(|task| alias(task));
         let call = state.call_name(call);
         let title = match name {
-            Some(name) => format!("{name}: what the model saw in call {call}"),
-            None => format!("what the model saw of its commands in call {call}"),
+            Some(name) => format!("{name}: what was given of it in call {call}"),
+            None => format!("what was given of its commands in call {call}"),
         };
         let at = self.item_read(state.calls.column).unwrap_or_default();
         let reader = CoveredLines::of(commands).reader(title, state.setup.theme.glyphs);

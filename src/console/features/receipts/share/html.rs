@@ -33,7 +33,7 @@ pub(super) fn document(call: &SharedCall, palette: &Palette) -> String {
     section(&mut page, ("receipt", call.reader, &call.receipt_size), &call.receipt);
     section(&mut page, ("envelope", "the whole answer", &call.envelope_size), &call.envelope);
     page.push_str("</main>\n");
-    section(&mut page, ("what the model saw", "of the output", &call.seen_size), &call.seen);
+    section(&mut page, ("what was given", "of the output", &call.seen_size), &call.seen);
     let version = env!("CARGO_PKG_VERSION");
     let _ = writeln!(page, "<footer>pilothouse {version}; secrets are masked</footer>\n</body>\n</html>");
     page

@@ -1,4 +1,4 @@
-//! A shared call as a drawing, for a picture: receipt and envelope side by side, and below them what the model saw.
+//! A shared call as a drawing, for a picture: receipt and envelope side by side, and below them what was given of the output.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -32,7 +32,7 @@ pub(super) fn drawing(call: &SharedCall) -> CellDrawing {
         rows.push(beside(&row(&receipt), &row(&envelope)));
     }
     rows.push(Vec::new());
-    rows.push(title("what the model saw", &call.seen_size, WHOLE));
+    rows.push(title("what was given", &call.seen_size, WHOLE));
     rows.extend(rows_of(&call.seen, WHOLE));
     let version = format!("pilothouse {}; secrets are masked", env!("CARGO_PKG_VERSION"));
     rows.extend([Vec::new(), vec![piece(version, Role::Faint)]]);
