@@ -457,6 +457,10 @@ mod tests {
             let plain = ExecCommandTool::parse(json!({"cmd": "ls", "yield_time_ms": 0})).unwrap();
             assert_eq!(format!("{input:?}"), format!("{plain:?}"), "{name}");
         }
+        assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "background": true})).is_err());
+        let published = serde_json::to_string(&schema::input::<crate::tools::exec_command::CommandInput>())
+            .expect("JSON");
+        assert!(!published.contains("background"), "{published}");
         assert!(parse::<TaskOutputTool>(json!({"task_id": "t", "timeout": 5})).is_ok());
         assert!(parse::<TaskOutputTool>(json!({"task_id": "t", "timeout": 5, "timeout_ms": 6})).is_err());
     }

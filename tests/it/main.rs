@@ -172,6 +172,7 @@ mod runtime_asked;
 mod runtime_floods;
 mod runtime_limits;
 mod runtime_questions;
+mod seed_rules;
 mod settings;
 mod shell_bash_env;
 mod shell_corpus;

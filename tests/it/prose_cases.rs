@@ -260,7 +260,9 @@ fn signals_and_missing_commands_have_the_codes_of_a_shell() {
 #[test]
 fn only_30_000_characters_are_kept_and_the_rest_is_drained() {
     // docs/prose-rules.md#rule-22.
-    let ran = run("let l = exec \"seq 1 400000; echo e >&2\"\n");
+    let ran = run(
+        "let l = exec \"seq 1 400000; echo e >&2\"\nlet m = exec \"seq 1 400000 >&2; echo o; exit 1\"\n  on-fail: \"continue\"\n",
+    );
     let file = ran.ends(0).file("bindings/l.md");
     assert!(
         file.contains("stdout_truncated: true\n") && !file.contains("stderr_truncated"),
@@ -268,15 +270,21 @@ fn only_30_000_characters_are_kept_and_the_rest_is_drained() {
         &file[..200]
     );
     assert_eq!(ran.value("l").chars().count(), 30_000);
+    // Each stream by itself.
+    let file = ran.file("bindings/m.md");
+    assert!(
+        file.contains("stderr_truncated: true\n") && !file.contains("stdout_truncated"),
+        "{}",
+        &file[..200]
+    );
 }
 
 #[test]
 fn export_does_not_carry_and_the_shell_is_recorded() {
     // docs/prose-rules.md#rule-3, #rule-33.
-    let ran = run(
-        "exec \"export PROSE_TEST=1; shopt -s extglob\"\nlet v = exec \"echo $\\{PROSE_TEST-unset\\}\"\n",
-    );
-    assert_eq!(ran.ends(0).value("v"), "unset\n");
+    let ran = run("exec \"export PROSE_TEST=1; shopt -s extglob; alias g=true; h() { :; }\"\n\
+         let v = exec \"echo $\\{PROSE_TEST-unset\\}; type g h 2>/dev/null || echo gone\"\n");
+    assert_eq!(ran.ends(0).value("v"), "unset\ngone\n");
     let first = ran.file("journal.jsonl").lines().next().expect("a row").to_owned();
     assert!(first.contains("\"shell\":\"") && first.contains("sh\""), "{first}");
 }

@@ -35,11 +35,11 @@ const AT_HOME: [(&str, &str); 4] =
 /// The maximum number of lines in a file before its tests.
 const LINES: usize = 400;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
+pub(crate) fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
     while let Some(dir) = open.pop() {

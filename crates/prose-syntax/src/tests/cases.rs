@@ -1,7 +1,9 @@
 //! The cases that need no run: programs that are refused before anything happens.
 
+use std::time::Duration;
+
 use super::{compat, expect, expect_strict, told};
-use crate::ast::{Expr, StatementKind, TextPart};
+use crate::ast::{Expr, OnFail, StatementKind, TextPart};
 use crate::{Contract, Imports, Profile, SourceText, check_with};
 
 #[test]
@@ -21,6 +23,16 @@ fn c02_a_timeout_is_a_quoted_duration_of_more_than_nothing() {
             if value.ends_with(['d']) || value.starts_with("1h") { &["W050:2"] } else { &[] };
         expect(&format!("exec \"true\"\n  timeout: \"{value}\"\n"), codes);
     }
+    let checked = compat("exec \"true\"\n  timeout: \"11m\"\n");
+    assert_eq!(checked.diagnostics[0].message, "exec timeout exceeds 10 minutes");
+}
+
+#[test]
+fn a_command_that_says_nothing_may_take_two_minutes_and_its_failure_throws() {
+    let checked = compat("let x = exec \"true\"\n");
+    let StatementKind::Bind(binding) = &checked.program.body[0].kind else { panic!("a binding") };
+    let Expr::Exec(exec) = &*binding.value else { panic!("an exec") };
+    assert_eq!((exec.timeout(), exec.on_fail()), (Duration::from_secs(120), OnFail::Throw));
 }
 
 #[test]

@@ -286,5 +286,6 @@ mod tests {
         assert_eq!(cut(whole.as_bytes(), true, CAPTURED_CHARS), (whole.clone(), false));
         assert_eq!(cut(b"a\xffb", true, CAPTURED_CHARS), ("a\u{fffd}b".to_owned(), false));
         assert!(cut(b"a", false, CAPTURED_CHARS).1);
+        assert_eq!(cut(b"abc", true, 2), ("ab".to_owned(), true), "the beginning is kept");
     }
 }

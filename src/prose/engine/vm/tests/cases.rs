@@ -44,6 +44,19 @@ async fn the_first_failure_ends_the_others_and_is_caught() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_failure_that_a_branch_takes_itself_does_not_end_the_block() {
+    for (on_fail, code) in [("continue", true), ("ignore", false)] {
+        let program = format!(
+            "parallel:\n  a = exec \"exit 3\"\n    on-fail: \"{on_fail}\"\n  b = exec \"wait 1; echo b\"\noutput o = b\n"
+        );
+        let walked = walk(&program).await;
+        assert_eq!(walked.ended.as_deref(), Ok("b"), "{on_fail}");
+        let file = std::fs::read_to_string(walked.folder.join("bindings/a.md")).expect("a file");
+        assert_eq!(file.contains("exit_code: 3"), code, "{file}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn failed_branches_are_bound_when_the_block_goes_on() {
     // docs/prose-rules.md#rule-9.
     let walked = walk(
