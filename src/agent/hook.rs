@@ -59,10 +59,14 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         let answered = AnsweredPrompts { agent: label.clone(), session: report.session.clone(), which, at };
         runtime.answered_in_agent(answered).await;
     }
+    let hook = hook_of(line.client());
+    let takes_words = hook.is_some_and(|hook| (hook.takes_words)(&report));
+    let is_given =
+        matches!(report.event, HookEvent::CallsEnded(_)) || hook.is_some_and(|hook| !hook.reports_batches);
     for used in report.used_tools() {
         let ruling = ruling(&sessions, &label, &report, used);
         let session = Some(report.session.clone()).filter(|_| report.subagent.is_none());
-        let is_ours = runtime.told_of_command(&label, session.clone(), (used, ruling)).await;
+        let is_ours = runtime.told_of_command(&label, session.clone(), (used, ruling), is_given).await;
         if let HookEvent::Used(_) = report.event
             && !is_ours
             && used.has_run()
@@ -76,7 +80,6 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
             ));
         }
     }
-    let takes_words = hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report));
     if takes_words || matches!(report.event, HookEvent::TurnBegan | HookEvent::TurnEnded) {
         runtime.give_up_reading(&label);
     }
@@ -100,7 +103,7 @@ async fn find_unrouted(
     workdir: PathBuf,
 ) {
     tokio::time::sleep(ROUTING).await;
-    if runtime.told_of_command(&label, session.clone(), (&used, None)).await {
+    if runtime.told_of_command(&label, session.clone(), (&used, None), false).await {
         return;
     }
     let mark = UnrecordedCommand {

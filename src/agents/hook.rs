@@ -29,10 +29,14 @@ pub struct AgentHook {
     pub words: fn(&str) -> Value,
     /// Returns whether it takes words with a report.
     pub takes_words: fn(&HookReport) -> bool,
+    /// Whether it reports when all calls of an answer of its model are over; only then has the model been given them.
+    pub reports_batches: bool,
     /// How its prompts are answered here; otherwise they are only shown.
     pub answering: Option<PromptAnswering>,
     /// How the program is configured to run our hook.
     pub entry: HookEntry,
+    /// The argument of a process of it that waits for a session, and has none yet.
+    pub spare: Option<&'static str>,
     /// The tool that runs commands in its shell; their text is the input `command`.
     pub shell_tool: &'static str,
 }

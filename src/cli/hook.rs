@@ -13,11 +13,11 @@ use super::print;
 use super::shell::handed_over::AGENT_NAME;
 use super::shell::{DOOR, SWITCH};
 use super::surroundings::surroundings;
-use crate::agents::{AgentHook, AgentProgram, HookPassing, HookReport, spell_numbers};
+use crate::agents::{AgentHook, AgentProgram, HookEvent, HookPassing, HookReport, spell_numbers};
 use crate::clock::Clock;
 use crate::link::{ClientName, ClientRole, Hello, Holder, HookCall, HookReply};
 use crate::paths::Places;
-use crate::process::{is_in_command, parent, program_name};
+use crate::process::{is_called_with, is_in_command, parent, program_name};
 
 /// The longest report of a program that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -50,6 +50,12 @@ fn answer(agent: AgentProgram, hook: &AgentHook) -> Option<String> {
     }
     let told: Value = serde_json::from_str(&spell_numbers(&String::from_utf8(told).ok()?)).ok()?;
     let report: HookReport = (hook.read)(&told)?;
+    // Of a process that waits for a session, nothing is to be told yet.
+    if report.event == HookEvent::Began
+        && hook.spare.is_some_and(|word| is_called_with(agent_above(agent), word))
+    {
+        return None;
+    }
     let is_off = std::env::var_os(SWITCH).is_some_and(|switch| switch == "off");
     if is_off || is_in_command(std::process::id()) {
         return None;

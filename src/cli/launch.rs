@@ -4,6 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::announce::announce;
 use super::launch_environment::{StartedAgent, Variable};
+use super::launch_settings::OwnSettings;
 use super::print;
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFile, ConfigFolder, HookPassing, ShellRedirect};
 use crate::dispatch::{StartAnyInput, own_command};
@@ -70,8 +72,15 @@ impl<'a> AgentStart<'a> {
     }
 }
 
-/// The arguments and variables with which a process runs our hook.
-type HookStart = (Vec<OsString>, Vec<Variable>);
+/// How a process runs our hook.
+#[derive(Debug, Default)]
+struct HookStart {
+    /// The arguments that it needs for that.
+    arguments: Vec<OsString>,
+    /// Those of its user that they replace.
+    replaced: Range<usize>,
+    variables: Vec<Variable>,
+}
 
 /// Starts an agent if the first argument names one.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
@@ -102,12 +111,12 @@ impl AgentStart<'_> {
             return Ok(ExitCode::from(PRECONDITION));
         }
         let is_in_service = self.is_in_service();
-        if is_in_service && self.has_own_settings() && !self.is_adopted() {
+        if is_in_service && self.own_settings() == OwnSettings::Unclear && !self.is_adopted() {
             let word = self.word();
             let _ = print::say(format_args!(
-                "this session would run in a service of {word}'s, where only settings lead its shell here, and \
-                 --settings is given: its commands would pass by Pilothouse. Leave --settings out, or run \
-                 `pilothouse adopt {word}` first"
+                "this session would run in a service of {word}'s, where only settings lead its shell here, and what \
+                 --settings gives is not one JSON object: its commands would pass by Pilothouse. Leave --settings out, \
+                 or run `pilothouse adopt {word}` first"
             ));
             return Ok(ExitCode::from(PRECONDITION));
         }
@@ -127,12 +136,13 @@ impl AgentStart<'_> {
         if !is_in_service {
             announce(&cwd, word, name.and_then(OsStr::to_str));
         }
-        let (own, set) = self.hook(&mut routing).unwrap_or_default();
-        variables.retain(|(name, _)| set.iter().all(|(own, _)| own != name));
-        variables.extend(routing.into_iter().chain(set));
-        let needed = arguments(redirect, self.args).into_iter().chain(own);
+        let hook = self.hook(&mut routing).unwrap_or_default();
+        variables.retain(|(name, _)| hook.variables.iter().all(|(own, _)| own != name));
+        variables.extend(routing.into_iter().chain(hook.variables));
+        let needed = arguments(redirect, self.args).into_iter().chain(hook.arguments);
         let own = std::iter::once(self.program.to_owned()).chain(needed);
-        let args: Vec<OsString> = own.chain(self.args.iter().cloned()).collect();
+        let given = self.args.iter().enumerate().filter(|(at, _)| !hook.replaced.contains(at));
+        let args: Vec<OsString> = own.chain(given.map(|(_, word)| word.clone())).collect();
         Err(become_program(&program, &args, &variables))
     }
 
@@ -154,8 +164,12 @@ impl AgentStart<'_> {
             if in_service.iter().any(|argument| self.is_given(argument)))
     }
 
-    fn has_own_settings(&self) -> bool {
-        matches!(self.passing(), Some(HookPassing::Settings { argument, .. }) if self.is_given(argument))
+    /// Returns the settings that its user gives.
+    fn own_settings(&self) -> OwnSettings {
+        match self.passing() {
+            Some(HookPassing::Settings { argument, .. }) => OwnSettings::read(self.args, argument),
+            _ => OwnSettings::Absent,
+        }
     }
 
     /// Tells whether a file of the agent leads its shell here.
@@ -169,8 +183,8 @@ impl AgentStart<'_> {
         })
     }
 
-    /// Returns the arguments and variables with which this process runs our hook, unless its user has given such ones. An
-    /// agent that cannot be given them starts without it. Takes the variables of `routing` that its settings hold.
+    /// Returns how this process runs our hook, beside what its user has given. An agent that cannot be given it starts without.
+    /// Takes the variables of `routing` that its settings hold.
     fn hook(&self, routing: &mut Vec<Variable>) -> Option<HookStart> {
         let (agent, files) =
             self.agent.and_then(|agent| Some((agent, HookFiles::of_user(agent.as_str())?)))?;
@@ -184,22 +198,22 @@ impl AgentStart<'_> {
             files.write(&files.plugin(), text).ok()?;
         }
         match passing {
-            HookPassing::Settings { argument, .. } if self.is_given(argument) => None,
             HookPassing::Settings { argument, .. } => {
                 let mut settings = setup.settings;
-                if let Some(held) = as_json(routing) {
-                    settings["env"] = held.into();
-                    routing.clear();
-                }
-                Some((vec![argument.into(), settings.to_string().into()], Vec::new()))
+                let held = as_json(routing);
+                settings["env"] = held.clone().unwrap_or_default().into();
+                let (settings, replaced) = self.own_settings().join(settings)?;
+                held.is_some().then(|| routing.clear());
+                let arguments = vec![argument.into(), settings.to_string().into()];
+                Some(HookStart { arguments, replaced, ..HookStart::default() })
             }
-            HookPassing::Plugin(name) => Some((vec![name.into(), files.plugin().into()], Vec::new())),
+            HookPassing::Plugin(name) => Some(HookStart::by([name.into(), files.plugin().into()])),
             HookPassing::Folder(_) if entry.file.and_then(own_path).is_some_and(|path| path.exists()) => None,
             HookPassing::Folder(name) => {
                 let (folder, manifest) = files.folder();
                 let hooks = json!({ "name": "pilothouse", "hooks": setup.settings["hooks"] });
                 files.write(&manifest, &hooks.to_string()).ok()?;
-                Some((vec![name.into(), folder.into()], Vec::new()))
+                Some(HookStart::by([name.into(), folder.into()]))
             }
             HookPassing::File(name) => {
                 let path = files.settings();
@@ -208,9 +222,15 @@ impl AgentStart<'_> {
                     return None;
                 }
                 files.write(&path, &setup.settings.to_string()).ok()?;
-                Some((Vec::new(), vec![(name.into(), path.into())]))
+                Some(HookStart { variables: vec![(name.into(), path.into())], ..HookStart::default() })
             }
         }
+    }
+}
+
+impl HookStart {
+    fn by(arguments: [OsString; 2]) -> Self {
+        Self { arguments: arguments.into(), ..Self::default() }
     }
 }
 

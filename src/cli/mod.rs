@@ -25,6 +25,7 @@ mod gate;
 mod hook;
 mod launch;
 mod launch_environment;
+mod launch_settings;
 mod log;
 mod mcp;
 #[cfg(feature = "console")]

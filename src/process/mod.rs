@@ -95,7 +95,7 @@ pub use listening::{ListenChange, ListeningWatch, WatchedTask};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use peer::{PeerReader, is_gone};
 pub use process_table::ProcessTable;
-pub use program_name::program_name;
+pub use program_name::{is_called_with, program_name};
 pub use pty::{InputLook, InputMode, Pty, TerminalRead, read_output, read_terminal};
 pub use pty_program::{PtyCommand, PtyProgram};
 pub use running::{HostHandle, Io, RunningCommand};

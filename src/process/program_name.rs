@@ -17,6 +17,13 @@ pub fn program_name(pid: u32) -> Option<String> {
     name_of(&args.iter().map(AsRef::as_ref).collect::<Vec<_>>())
 }
 
+/// Tells whether the first argument of a process is this word.
+#[must_use]
+pub fn is_called_with(pid: u32, word: &str) -> bool {
+    let line = i32::try_from(pid).ok().and_then(|pid| proc_file(pid, "cmdline").ok()).unwrap_or_default();
+    line.split(|byte| *byte == 0).nth(1) == Some(word.as_bytes())
+}
+
 fn name_of(args: &[&str]) -> Option<String> {
     let (program, args) = args.split_first()?;
     // A login shell is called `-bash`.

@@ -17,6 +17,7 @@ mod lanes;
 mod ledger;
 mod log;
 mod log_copy;
+mod notice_fact;
 mod output;
 pub mod past;
 mod pending_write;

@@ -84,11 +84,16 @@ fn the_shell_of_claude_code_is_led_here_by_its_settings_and_not_by_the_environme
     assert!(shell.ends_with("/pilothouse/shells/told/bash"), "{shell}");
     assert_eq!(settings["env"]["PILOTHOUSE_SHELL_DOOR"], json!(home.workspace()));
     assert!(settings["hooks"]["PostToolUse"].is_array());
-    // With settings of the user's own, the environment leads it here; a service would not have it.
-    let (code, words, _) = start(&["--settings", "{}", "go"]);
-    assert_eq!((code, words.len()), (Some(0), 4));
+    // Settings of the user's own are joined with them.
+    let (code, words, _) = start(&["--settings", r#"{"model":"m"}"#, "--background", "go"]);
+    assert_eq!((code, words.len()), (Some(0), 5));
+    let settings: Value = serde_json::from_str(&words[1]).expect("JSON");
+    assert_eq!((&settings["model"], &settings["env"]["CLAUDE_CODE_SHELL"]), (&json!("m"), &json!(shell)));
+    // What cannot be joined leaves the environment, which a service would not have.
+    let (code, words, _) = start(&["--settings", "/nonexistent", "go"]);
+    assert_eq!(code, Some(0));
     assert!(words[3].contains("/told/bash"), "{words:?}");
-    let (code, _, said) = start(&["--settings={}", "--background", "go"]);
+    let (code, _, said) = start(&["--settings=/nonexistent", "--background", "go"]);
     assert_eq!(code, Some(4));
     assert!(said.contains("run `pilothouse adopt claude` first"), "{said}");
 }

@@ -80,15 +80,6 @@ impl NativeCall {
     pub fn is_of_script(&self) -> bool {
         self.id.as_deref().is_some_and(is_of_script)
     }
-
-    /// Says who was given the text. What the program of an agent that calls tools hands on of an answer is not known.
-    pub fn reader(call: Option<&Self>) -> &'static str {
-        match call {
-            None => "what the agent was given",
-            Some(call) if call.is_of_script() => "given to the model's script",
-            Some(_) => "what the model read",
-        }
-    }
 }
 
 /// Who let a call of an agent's own tools be made, or did not, as its hook says.
@@ -189,6 +180,9 @@ fn lines(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
+    use crate::calls::SHELL_CALL;
+    use crate::phrases::receipt_reader;
+
     #[test]
     fn what_a_script_was_given_is_not_said_to_be_read_by_the_model() {
         let named =
@@ -199,9 +193,10 @@ mod tests {
             ("call_7Yx", "what the model read"),
             ("toolu_01A", "what the model read"),
         ] {
-            assert_eq!(NativeCall::reader(Some(&named(id))), reader, "{id}");
+            assert_eq!(receipt_reader(SHELL_CALL, Some(&named(id))), reader, "{id}");
         }
-        assert_eq!(NativeCall::reader(None), "what the agent was given");
+        assert_eq!(receipt_reader("ExecCommand", None), "what the agent was given");
+        assert_eq!(receipt_reader(SHELL_CALL, None), "how it ended; what the model read is not reported");
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
     read: |told| read_event(told["hook_event_name"].as_str()?, told, SHELL_TOOL),
     words: |text| words(WORDS, text),
     takes_words: |report| matches!(report.event, HookEvent::CallsEnded(_)),
+    reports_batches: true,
     answering: Some(PromptAnswering {
         print,
         patience: Duration::from_secs(PROMPT_SECONDS),
@@ -56,6 +57,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
             in_service: &["--bg", "--background"],
         }),
     },
+    spare: Some("bg-spare"),
     shell_tool: SHELL_TOOL,
 };
 

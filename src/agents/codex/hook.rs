@@ -27,6 +27,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| words("PostToolUse", text),
     takes_words: |report| matches!(report.event, HookEvent::Used(_)),
+    reports_batches: false,
     answering: Some(ON_REQUEST),
     entry: HookEntry {
         plugin: None,
@@ -36,6 +37,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
         next: "Codex asks for your trust in new hooks (`/hooks`): it shows its prompts here once it has that",
         process: None,
     },
+    spare: None,
     shell_tool: SHELL_TOOL,
 };
 

@@ -41,6 +41,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
         let given = |used: &UsedTool| used.given.as_ref().is_some_and(|given| !given.facts.is_failure);
         report.used_tools().first().is_some_and(given)
     },
+    reports_batches: false,
     answering: None,
     entry: HookEntry {
         plugin: None,
@@ -49,6 +50,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
         next: "",
         process: Some(HookPassing::Folder("--plugin-dir")),
     },
+    spare: None,
     shell_tool: SHELL_TOOL,
 };
 

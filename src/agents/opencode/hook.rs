@@ -26,6 +26,7 @@ pub(in crate::agents) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| json!({ "words": text }),
     takes_words: |report| matches!(report.event, HookEvent::Used(_)),
+    reports_batches: false,
     answering: Some(PromptAnswering { print, patience: PATIENCE, is_on_request: false }),
     entry: HookEntry {
         plugin: Some(include_str!("plugin.js")),
@@ -34,6 +35,7 @@ pub(in crate::agents) const HOOK: AgentHook = AgentHook {
         next: "",
         process: Some(HookPassing::File("OPENCODE_TUI_CONFIG")),
     },
+    spare: None,
     shell_tool: SHELL_TOOL,
 };
 

@@ -14,6 +14,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
     words: |text| json!({ "words": text }),
     // Words at a call that a script of its model has made (1.6.0) would wait for the end of that script.
     takes_words: |report| matches!(&report.event, HookEvent::Used(used) if !used.is_of_script()),
+    reports_batches: false,
     answering: None,
     entry: HookEntry {
         plugin: Some(include_str!("extension.js")),
@@ -22,6 +23,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
         next: "",
         process: Some(HookPassing::Plugin("--extension")),
     },
+    spare: None,
     shell_tool: SHELL_TOOL,
 };
 

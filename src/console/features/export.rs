@@ -13,7 +13,8 @@ use crate::console::state::{ExportKind, FileName, ListChoice, Screen, ShareForm,
 use crate::console::text::{visible, width};
 use crate::console::theme::colour::sixteen;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
-use crate::model::{CallRecord, MetricsReport, NativeCall, Slot};
+use crate::model::phrases::receipt_reader;
+use crate::model::{CallRecord, MetricsReport, Slot};
 use crate::runtime::ExportForm;
 use crate::terminal::{Cell, CellDrawing, CellStyle, Color};
 
@@ -56,7 +57,7 @@ fn call_exports(state: &State) -> Vec<ListItem> {
     let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
     let receipt = format!(
         "The receipt, byte for byte: {}",
-        NativeCall::reader(record.and_then(|record| record.native.as_ref()))
+        record.map_or("", |record| receipt_reader(&record.tool, record.native.as_ref()))
     );
     let rows = [
         ("share", "A page for others: all of the call", ExportKind::Share(ShareForm::Html), unanswered),

@@ -94,12 +94,13 @@ impl Handle {
 
     /// Keeps what an agent's hook says that its model was given of a command of its own shell: with the call of that
     /// command. If several ran the same, what they wrote decides. Returns false if the agent has run no command here that it
-    /// can be.
+    /// can be. `is_given` tells whether the model has been given it by now.
     pub async fn told_of_command(
         &self,
         label: &str,
         session: Option<String>,
         (used, ruling): (&UsedTool, Option<CallRuling>),
+        is_given: bool,
     ) -> bool {
         let (Some(cmd), Some(given)) = (used.call.input["command"].as_str(), &used.given) else {
             return true;
@@ -116,7 +117,10 @@ impl Handle {
         };
         let native = NativeCall::of(used.id.as_deref(), given, ruling);
         let is_read = !native.is_of_script() && (given.facts.is_exact || !given.facts.is_cut);
-        self.shared.session().compare_with_given(label, seq, if is_read { &given.text } else { "" });
+        if is_given {
+            let text = if is_read { &*given.text } else { "" };
+            self.shared.session().compare_with_given(label, seq, text);
+        }
         self.put_receipt(seq, &given.text, native);
         true
     }

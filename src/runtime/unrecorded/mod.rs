@@ -5,7 +5,7 @@
 
 mod file;
 
-use super::agent_notices::short;
+use super::notice_fact::short;
 use crate::model::{UnrecordedCommand, UnrecordedRow};
 
 pub use file::{leave_mark, untold};

@@ -6,6 +6,7 @@ mod ceilings;
 mod ends;
 mod needs;
 mod ports;
+mod readers;
 mod routing;
 mod standing;
 mod states;
@@ -14,6 +15,7 @@ mod unread;
 mod waits;
 
 pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
+pub use readers::receipt_reader;
 pub use routing::NO_COMMAND;
 pub use standing::{
     CALL_CANCELLED, ID_IN_FLIGHT, NO_HELD_CALL, NOTHING_WAITS, READ_FIRST, TASK_GOES_ON, no_task,

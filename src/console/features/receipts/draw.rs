@@ -15,7 +15,8 @@ use crate::console::widgets::painter::AROUND_HEAD;
 use crate::console::widgets::text::{highlight_matches, reading};
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
-use crate::model::NativeCall;
+use crate::model::calls::SHELL_CALL;
+use crate::model::{CallSummary, NativeCall};
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
     if painter.state.focus.screen == Screen::Receipts {
@@ -37,7 +38,8 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         let sizes = || sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
         let mut facts = native.unwrap_or_else(sizes);
         // What a person or a script was answered, no model read.
-        let is_agents = state.shown_call().is_some_and(|call| matches!(call.actor, Actor::Agent(_)));
+        let is_answer = |call: &CallSummary| matches!(call.actor, Actor::Agent(_)) && call.tool != SHELL_CALL;
+        let is_agents = state.shown_call().is_some_and(|call| is_answer(call));
         let term = match column {
             Column::Envelope => Some(Term::Envelope),
             _ => Some(Term::Receipt).filter(|_| is_agents),

@@ -9,8 +9,8 @@ use crate::console::features::receipts::covered_lines::CoveredLines;
 use crate::console::state::{State, actor_name, call_rows};
 use crate::console::text::{WrappedText, count, millis, tokens, visible};
 use crate::envelope::{mask, mask_strings};
-use crate::model::phrases::exit_word;
-use crate::model::{CallRecord, NativeCall, TaskView};
+use crate::model::phrases::{exit_word, receipt_reader};
+use crate::model::{CallRecord, TaskView};
 
 /// The most commands of a batch that are named.
 const MOST_COMMANDS: usize = 50;
@@ -57,7 +57,7 @@ impl SharedCall {
             facts: facts(state, record),
             commands,
             receipt: WrappedText::plain(&mask(receipt)),
-            reader: NativeCall::reader(record.native.as_ref()),
+            reader: receipt_reader(&record.tool, record.native.as_ref()),
             receipt_size,
             envelope: WrappedText::json(&envelope),
             envelope_size,
