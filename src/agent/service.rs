@@ -25,6 +25,7 @@ use super::{elicitation, label, params, results, schema};
 use crate::agents::{AgentProgram, McpClient};
 use crate::envelope::{Actor, CallOutcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, ResultProfile};
+use crate::model::native_call::is_of_script;
 use crate::model::phrases::CALL_CANCELLED;
 use crate::model::{AgentPeer, HeldCall};
 use crate::runtime::{AnswerNotices, Handle, PARAGRAPH_CHARS};
@@ -32,6 +33,12 @@ use crate::tools::{self, CallAnswer, CallNumber, Caller, Room};
 
 /// How much of the name of a tool that does not exist is recorded, in characters.
 const NAME_CHARS: usize = 100;
+/// The agent's own name for a call, as Codex says it with the call.
+const CALL_ID_KEY: &str = "callId";
+/// Room for the receipt of a call that a script of the model makes, in characters: Codex (0.171) cuts what a script returns at
+/// 10,000 tokens in all, so that two receipts fit.
+const SCRIPT_CHARS: usize = 19_000;
+
 struct AgentIdentity {
     label: String,
     peer: AgentPeer,
@@ -233,7 +240,9 @@ impl AgentService {
         let own = who.and_then(|who| self.runtime.receipt_chars(&who.label));
         let room =
             who.and_then(|who| who.client).map_or_else(Room::default, |client| client.room).at_most(own);
-        caller.room = room.beside(PARAGRAPH_CHARS);
+        let call = context.meta.get(CALL_ID_KEY).and_then(Value::as_str);
+        let of_script = call.filter(|id| is_of_script(id)).map(|_| SCRIPT_CHARS);
+        caller.room = room.at_most(of_script).beside(PARAGRAPH_CHARS);
         caller
     }
 

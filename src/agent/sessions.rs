@@ -210,13 +210,21 @@ impl AgentSessions {
     pub(super) fn leave(&self, runtime: &Handle, label: &str, peer: &AgentPeer) {
         let (mut sessions, mut gone) = (self.lock(), None);
         let mut closed = vec![peer.profile];
+        let is_closed = |session: &AgentSession| session.label == label && !session.routes.has(peer.profile);
+        if sessions.iter().all(|session| session.label != label) || sessions.iter().any(is_closed) {
+            // Closed with another connection of the same process.
+            return;
+        }
         if let Some(at) = sessions.iter().position(|session| session.label == label)
             && let Some(session) = sessions.get_mut(at)
         {
-            if peer.profile == LAUNCH_PROFILE && session.name.is_some() {
-                // What it showed of a process that is not its own is over with it.
-                closed
-                    .extend([SHELL_PROFILE, HOOK_PROFILE].into_iter().filter(|own| session.routes.has(own)));
+            let is_over =
+                session.name.is_some() || session.process.is_none_or(|own| Some(own) == session.launched);
+            if peer.profile == LAUNCH_PROFILE && is_over {
+                // What it showed of its process, or of one that is not its own, is over with it: its end is told as that of
+                // what was launched.
+                let calls = [SHELL_PROFILE, HOOK_PROFILE].into_iter().filter(|own| session.routes.has(own));
+                closed.splice(0..0, calls);
             }
             closed.iter().for_each(|profile| session.routes.set(profile, false));
             match peer.profile {

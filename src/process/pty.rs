@@ -27,6 +27,8 @@ pub struct Pty {
     master: Arc<OwnedFd>,
     /// The other side, kept open if a command may open and close its own at any time.
     slave: Option<Arc<OwnedFd>>,
+    /// The terminal's device number, where it was made for a command.
+    device: Option<u64>,
 }
 
 /// The terminal's current input modes.
@@ -60,7 +62,7 @@ impl Pty {
     pub(super) fn open(size: Size) -> io::Result<(Self, OwnedFd)> {
         let master = own_side(&pair(size)?)?;
         let slave = other_side(&master)?;
-        Ok((Self { master: Arc::new(master), slave: None }, slave))
+        Ok((Self { master: Arc::new(master), slave: None, device: device(&slave) }, slave))
     }
 
     /// Starts a program as the leader of a session whose terminal this is; our side is non-blocking.
@@ -72,7 +74,7 @@ impl Pty {
         let child = pair.slave.spawn_command(command).map_err(|error| os_error(&format!("{error:?}")))?;
         let master = own_side(&pair)?;
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
-        Ok((Self { master: Arc::new(master), slave: None }, child))
+        Ok((Self { master: Arc::new(master), slave: None, device: None }, child))
     }
 
     /// Opens a pair that stands for the terminal of a caller: as that is, and in its place from now on.
@@ -91,7 +93,8 @@ impl Pty {
         let slave = other_side(&master)?;
         tcsetwinsize(&master, rows_and_columns(size))?;
         let kept = slave.try_clone()?;
-        Ok((Self { master: Arc::new(master), slave: Some(Arc::new(kept)) }, slave))
+        let device = device(&slave);
+        Ok((Self { master: Arc::new(master), slave: Some(Arc::new(kept)), device }, slave))
     }
 
     /// Returns a duplicate for reading or writing. Unlike the library's writer, it types nothing when dropped.
@@ -206,8 +209,7 @@ impl Pty {
     /// Returns the terminal's device number, by which the processes that have it open are found.
     #[must_use]
     pub fn device(&self) -> Option<u64> {
-        let slave = self.slave.as_ref()?;
-        rustix::fs::fstat(slave).ok().map(|slave| slave.st_rdev)
+        self.device
     }
 
     /// Makes the kernel process typed input now, including its echo, which it would otherwise do a moment later.
@@ -227,6 +229,11 @@ const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// How both sides are opened: never as the controlling terminal of this process, which may lead a session without
 /// one.
 const OPEN: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
+/// Returns the device number of a terminal.
+fn device(slave: &OwnedFd) -> Option<u64> {
+    fstat(slave).ok().map(|slave| slave.st_rdev)
+}
 
 /// Makes the kernel process now what was typed on the other side of this one.
 pub(super) fn take_in(slave: &OwnedFd) {

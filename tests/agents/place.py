@@ -15,13 +15,12 @@ from pathlib import Path
 AGENTS = ("claude", "codex", "gemini", "opencode")
 ROUTED = (*AGENTS, "copilot", "pi", "qwen", "kilo", "cline")
 VERSIONS = {
-    "claude": ("@anthropic-ai/claude-code", "2.1.330"),
-    "codex": ("@openai/codex", "0.169.0"),
+    "claude": ("@anthropic-ai/claude-code", "2.1.332"),
+    "codex": ("@openai/codex", "0.171.0"),
     "gemini": ("@google/gemini-cli", "0.61.0"),
     "opencode": ("opencode-ai", "1.18.33"),
     "copilot": ("@github/copilot", "1.0.102"),
-    # 1.6.0 cannot be installed: a package that it needs was not published.
-    "pi": ("@earendil-works/pi-coding-agent", "1.5.2"),
+    "pi": ("@earendil-works/pi-coding-agent", "1.6.0"),
     "qwen": ("@qwen-code/qwen-code", "0.24.4"),
     "kilo": ("@kilocode/cli-linux-x64", "7.7.9"),
     "cline": ("cline", "3.0.65"),

@@ -106,3 +106,30 @@ fn a_wait_in_poll_or_select_a_key_and_a_password_are_told_apart() {
     let short = String::from_utf8_lossy(&home.call(&["status", "--short"]).stdout).into_owned();
     assert_eq!(short, "●3 ◐2\n");
 }
+
+#[test]
+fn a_reader_counts_wherever_it_is_on_the_terminal_and_nowhere_else() {
+    if !has("python3") {
+        return skip("python3 is not installed");
+    }
+    let home = Home::new();
+    home.serve_here();
+    // It asks nothing: the reader of the next one has another terminal under the same name.
+    let working = start(&home, "stty -echo; printf 'working '; sleep 100");
+    let own = start(&home, "printf 'name: '; read x < /dev/tty");
+    let python = |body: &str| start(&home, &format!("python3 -c '{body}'"));
+    let thread = python(
+        "import threading\nt = threading.Thread(target=input, args=(\"name? \",))\nt.start(); t.join()",
+    );
+    // As an ordinary user, this process is closed to us, like one with another user's rights; as root it is not.
+    let closed = python(
+        "import ctypes, getpass\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\ngetpass.getpass(\"password: \")",
+    );
+    let session =
+        start(&home, "t=$(tty); stty -echo; printf 'PIN: '; setsid -w sh -c 'read x <\"$0\"' \"$t\"");
+    comes_to_wait(&home, &own, "line", "tty_read");
+    comes_to_wait(&home, &thread, "line", "tty_read");
+    comes_to_wait(&home, &closed, "secret", "echo_off");
+    comes_to_wait(&home, &session, "secret", "echo_off");
+    assert_eq!(waits(&home, &working), None);
+}

@@ -165,6 +165,23 @@ fn an_agent_is_listed_from_its_launch_until_its_process_ends_and_two_are_two() {
 }
 
 #[test]
+fn an_agent_that_ends_right_after_its_command_is_listed_as_ended() {
+    let home = Home::new();
+    let console = Console::open(&home, &[], SIZE);
+    console.shows("no agent yet");
+    // `timeout` stands for the agent; that it has ended is told of its launch and of its shell in either order.
+    for name in ["one", "two", "three"] {
+        let mut agent =
+            home.command(&["with", "--name", name, "--", "timeout", "100", "bash", "-c", "echo hi"]);
+        let agent = agent.output().expect("runs");
+        assert!(agent.status.success(), "{agent:?}");
+        console.wait_for("it has ended", |screen| {
+            screen.contents().lines().any(|row| row.contains(name) && row.contains("ended"))
+        });
+    }
+}
+
+#[test]
 fn an_agent_that_the_person_starts_as_a_task_is_listed_and_a_key_leads_to_the_task() {
     let home = Home::new();
     let bin = bin(&home);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Fuse, FusedFuture as _};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::envelope::TaskId;
@@ -48,6 +48,8 @@ pub(in crate::console) struct Effects {
     pub(super) typist: Typist,
     refusals: mpsc::Receiver<Msg>,
     pub(super) news: mpsc::Sender<Msg>,
+    /// Ends once the words that were sent last are with their agent.
+    telling: Option<oneshot::Receiver<()>>,
 }
 
 impl Effects {
@@ -62,7 +64,8 @@ impl Effects {
         let running = JoinSet::new();
         let player = Arc::default();
         let hooks = Hooks::default();
-        Self { operator, clipboard, player, folder, running, hooks, typed, typist, refusals, news }
+        let telling = None;
+        Self { operator, clipboard, player, folder, running, hooks, typed, typist, refusals, news, telling }
     }
 
     /// Returns the message of the next finished job that has one; most have none.
@@ -94,7 +97,18 @@ impl Effects {
             return full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()));
         }
         let operator = self.operator.clone();
-        self.running.spawn(async move { ask(&operator, place.as_ref(), request).await });
+        let (is_told, told) = oneshot::channel::<()>();
+        // What follows words, as a stop does, finds them with their agent.
+        let before = self.telling.take();
+        self.telling = matches!(request.act, Act::Tell(_)).then_some(told);
+        self.running.spawn(async move {
+            if let Some(told) = before {
+                let _ = told.await;
+            }
+            let answer = ask(&operator, place.as_ref(), request).await;
+            drop(is_told);
+            answer
+        });
         None
     }
 

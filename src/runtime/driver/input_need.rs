@@ -2,7 +2,8 @@
 //! (docs/contract.md#waiting-for-input).
 //!
 //! A process in the terminal's foreground group that sleeps in a read of the terminal wants input; the kind of input
-//! follows from the terminal's modes. A process that waits in `poll`, `select` or `epoll`, or reads single keys, may
+//! follows from the terminal's modes. While echo is off, a reader anywhere counts, and a program that the kernel does not let
+//! us inspect. A process that waits in `poll`, `select` or `epoll`, or reads single keys, may
 //! just as well be an editor, a server with a few keys, or a shell: that counts only after an unfinished line of
 //! output, and only as weak evidence.
 
@@ -11,7 +12,7 @@ use std::os::unix::fs::FileExt as _;
 use jiff::Timestamp;
 
 use super::polling::polls_tty;
-use super::terminal_reads::reads_tty;
+use super::terminal_reads::{is_closed, reads};
 use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::ProcessTable;
 use crate::runtime::bytes::TaskIo;
@@ -26,8 +27,13 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -
     let pty = io.pty.get()?;
     let mode = pty.input_mode().ok()?;
     let group = pty.foreground_group()?;
-    let reads = processes.members(group).any(reads_tty);
+    let device = pty.device()?;
     let hidden = !mode.echo && mode.canonical;
+    let is_read = |pid: i32| reads(pid, device, processes);
+    // A program with another user's rights (sudo) shows nothing of its call, and one of another session (pinentry) is in no
+    // group of this terminal.
+    let elsewhere = || processes.members(group).any(is_closed) || processes.pids().any(is_read);
+    let reads = processes.members(group).any(is_read) || hidden && elsewhere();
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
         (true, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
         (true, false, true) => (InputNeed::Line, InputEvidence::TtyRead),
