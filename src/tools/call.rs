@@ -188,7 +188,7 @@ async fn run(tool: &Tool, cx: ToolContext<'_>, input: Value) -> ToolOutcome {
 }
 
 fn unknown_tool(name: &str) -> ToolError {
-    let names = TOOLS.iter().map(|tool| tool.name);
+    let names = TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| tool.name);
     let hint = nearest(name, names.clone()).map_or_else(
         || format!("the tools are {}", names.collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean {near}?"),

@@ -232,7 +232,8 @@ fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<FieldProb
     };
     let Some(kind) = schema["type"].as_str() else { return };
     if !is_a(kind, given) {
-        return add(format!("{} must be {}, not {}", subject(path), article(kind), describe(given)));
+        let given = describe(given, kind);
+        return add(format!("{} must be {}, not {given}", subject(path), article(kind)));
     }
     if let Some(words) = schema["enum"].as_array()
         && !words.contains(given)
@@ -254,7 +255,7 @@ fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<FieldProb
             None => check(inner, item, path, problems),
             Some(kind) => problems.push(FieldProblem {
                 field: path.to_owned(),
-                text: format!("each of `{path}` must be {}, not {}", article(kind), describe(item)),
+                text: format!("each of `{path}` must be {}, not {}", article(kind), describe(item, kind)),
                 hint: shape(inner).map(|shape| format!("each of `{path}` is {}: {shape}", article(kind))),
                 is_unknown: false,
             }),
@@ -299,7 +300,7 @@ fn check_fields(
 fn is_a(kind: &str, value: &Value) -> bool {
     match kind {
         "integer" => value.is_u64() || value.is_i64(),
-        "string" | "boolean" | "array" | "object" => describe(value) == article(kind),
+        "string" | "boolean" | "array" | "object" => describe(value, kind) == article(kind),
         _ => true,
     }
 }
@@ -318,11 +319,13 @@ fn article(kind: &str) -> String {
     }
 }
 
-fn describe(value: &Value) -> &'static str {
+/// Describes a value that should be of a kind.
+fn describe(value: &Value, kind: &str) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(_) => "another number",
+        Value::Number(_) if ["integer", "number"].contains(&kind) => "another number",
+        Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
@@ -377,7 +380,7 @@ mod tests {
             (json!({}), "cmd", "missing field `cmd`"),
             (Value::Null, "cmd", "missing field `cmd`"),
             (json!({"cmd": null}), "cmd", "missing field `cmd`"),
-            (json!({"cmd": 5}), "cmd", "`cmd` must be a string, not another number"),
+            (json!({"cmd": 5}), "cmd", "`cmd` must be a string, not a number"),
             (
                 json!({"cmd": "ls", "yield_time_ms": "two"}),
                 "yield_time_ms",

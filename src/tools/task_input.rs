@@ -14,6 +14,7 @@ use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::units::amount;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
+use crate::model::TaskStatus;
 use crate::model::phrases::{OPEN_LINE, unusable};
 use crate::model::{self, InputOutcome, InputTarget, RejectionReason, UnreadInput, Until};
 use crate::terminal::{KeyPress, Size};
@@ -96,8 +97,11 @@ struct TypingRejection {
 }
 
 /// Says what to do next after a rejection.
-fn next_after(reason: RejectionReason) -> &'static str {
+fn next_after(reason: RejectionReason, status: TaskStatus) -> &'static str {
     match reason {
+        RejectionReason::TaskNotRunning if status == TaskStatus::Queued => {
+            "TaskOutput to wait for it, TaskStop to withdraw it."
+        }
         RejectionReason::TaskNotRunning => "TaskOutput to see how it ended.",
         RejectionReason::InputNotEnabled => {
             "run the command with `accepts_input` or `tty` if it must be typed into; TaskStop to end this one."
@@ -223,7 +227,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
                     .line(&rejection.message)
                     .line(format!("It {}.", task.predicate()))
                     .lines(task.notes.lines())
-                    .next(next_after(rejection.reason))
+                    .next(next_after(rejection.reason, task.status))
             }
             None => delivery.accepted_receipt(),
         }

@@ -257,12 +257,14 @@ waits for input. To wait, or to read output, use TaskOutput.";
         let driven = report.task.controller.as_ref().map(|by| format!("Its input is held by {by}."));
         let waiting =
             report.task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
+        let is_started = report.task.status != Status::Queued && !report.task.never_ran;
+        let began = if is_started { "Started" } else { "Sent" };
         let receipt =
             Receipt::new(format!("Task {task_id} {}", task::predicate(report.task.status, summary)))
                 .lines(notes.lines())
                 .lines(driven)
                 .lines(waiting)
-                .line(format!("Started by {} at {:.0}", report.task.started_by, report.task.created_at))
+                .line(format!("{began} by {} at {:.0}", report.task.started_by, report.task.created_at))
                 .line(format!("Directory: {}", command.workdir.display()))
                 .line(command.terminal_line())
                 .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))

@@ -106,7 +106,10 @@ servers before you finish.";
             StopEffect::Cancelling => format!("Stop requested for {id}{forced}"),
             StopEffect::Cancelled => format!("Stopped {id}"),
             StopEffect::Signalled => format!("Signal sent to {id}"),
-            StopEffect::Noop => format!("Nothing to stop: {id} had ended before"),
+            StopEffect::Noop if stopped.task.status.is_terminal() => {
+                format!("Nothing to stop: {id} had ended before")
+            }
+            StopEffect::Noop => format!("Nothing to signal: {id} has not started"),
         };
         let receipt = Receipt::new(outcome)
             .line(format!("It {}.", stopped.task.predicate()))
@@ -119,6 +122,9 @@ servers before you finish.";
                 receipt.next("TaskOutput to see how it ends; TaskStop again to kill it at once.")
             }
             StopEffect::Signalled => receipt.next("TaskOutput to see how it reacts."),
+            StopEffect::Noop if !stopped.task.status.is_terminal() => {
+                receipt.next("TaskOutput to wait for it, TaskStop without `signal` to withdraw it.")
+            }
             StopEffect::Cancelled | StopEffect::Noop => receipt.next("TaskOutput to read what it printed."),
         }
     }

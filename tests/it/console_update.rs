@@ -591,7 +591,7 @@ fn the_holder_of_a_port_is_looked_up_once_after_a_command_failed() {
     let failed = |number: u32, seconds: i64| {
         let mut view =
             ended(task(number, "npm run dev", seconds + 60, seconds), TaskStatus::Failed, Some(1), seconds);
-        let taken = TakenPort { port: Some(5173), holders: Vec::new() };
+        let taken = TakenPort { port: Some(5173), in_command: false, holders: Vec::new() };
         view.ended.as_mut().expect("ended").taken_port = Some(taken);
         Arc::new(view)
     };

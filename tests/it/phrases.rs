@@ -126,7 +126,7 @@ fn row(fact: &TaskFact) -> (Vec<TaskFact>, Said, Option<TaskFact>) {
         ),
         TaskFact::OutputLimit(_) => (
             killed(),
-            said("SIGKILL", "The command wrote more than 64 bytes and was ended for it", WITHOUT_ROW),
+            said("SIGKILL", "The command wrote more than 64 B and was ended for it", WITHOUT_ROW),
             Some(ceiling(CeilingKind::MemoryLimit)),
         ),
         TaskFact::Ceiling(hit) => {

@@ -10,6 +10,7 @@ use crate::{
     Exit, Lease, OutputView, StopSignal, StopView, TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
     TaskView, UnendedProcesses,
 };
+use pilothouse_envelope::units::size;
 use pilothouse_envelope::{Actor, ErrorKind};
 
 /// The exit status of a command that timed out (docs/contract.md#execcommand).
@@ -254,6 +255,6 @@ fn denial_error(note: &str) -> (String, String) {
 
 /// Returns the error of a task that wrote more than `limit` bytes.
 fn overrun(limit: u64) -> (String, String) {
-    let message = format!("The command wrote more than {limit} bytes and was ended for it.");
+    let message = format!("The command wrote more than {} and was ended for it.", size(limit));
     (ErrorKind::OutputLimitExceeded.as_str().into(), message)
 }

@@ -24,6 +24,9 @@ static PORT: LazyLock<Option<Regex>> =
 pub struct TakenPort {
     /// The port that it named, if that was held by somebody; `None` if it named none.
     pub port: Option<u16>,
+    /// Whether its command names that port, and not what it printed: it may be another's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_command: bool,
     /// The tasks of this runtime that held it or, if it named none, that held any port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<PortHolder>,
@@ -75,7 +78,7 @@ impl TakenPort {
         }
         let is_meant = |holder: &PortHolder| port.is_none_or(|port| holder.port == port);
         let holders = tasks.into_iter().filter(is_meant).take(MOST_HOLDERS).collect();
-        Some(Self { port, holders })
+        Some(Self { port, in_command: false, holders })
     }
 }
 
@@ -138,6 +141,16 @@ mod tests {
         assert_eq!(ports(TakenPort::find(&[5173], &held, tasks())), Some((Some(5173), vec![5173])));
         assert_eq!(ports(TakenPort::find(&[22], &held, tasks())), Some((Some(22), vec![])));
         assert_eq!(ports(TakenPort::find(&[9], &held, tasks())), None);
+        let said = |in_command| {
+            let taken = TakenPort { in_command, ..TakenPort::find(&[22], &held, tasks()).expect("held") };
+            format!("{}; {}", taken.sentence(|_| String::new(), |_| None), taken.advice(&Actor::Cli))
+        };
+        assert_eq!(said(false), "Port 22 is held, by no task of this workspace; use another port");
+        assert_eq!(
+            said(true),
+            "An address was in use, and port 22, which the command names, is held, by no task of this workspace; see which \
+             port it needs"
+        );
         assert_eq!(ports(TakenPort::find(&[], &held, tasks())), Some((None, vec![80, 5173])));
     }
 }

@@ -39,6 +39,8 @@ pub(in crate::runtime) struct ListenNews {
 #[derive(Debug)]
 pub(in crate::runtime) struct PortConflict {
     named: Vec<u16>,
+    /// Whether they stand in its command, and not in what it printed.
+    in_command: bool,
     /// The ports that somebody on this machine listens on.
     held: Vec<u16>,
     news: Vec<ListenNews>,
@@ -131,8 +133,9 @@ impl Driver {
                 let held = look.watch.ports();
                 // A number in the command is its port only if somebody has that.
                 let meant = ports_in_command(&cmd).into_iter().filter(|port| held.contains(port));
-                named.extend(if named.is_empty() { meant.collect() } else { Vec::new() });
-                PortConflict { named, held, news }
+                let in_command = named.is_empty();
+                named.extend(if in_command { meant.collect() } else { Vec::new() });
+                PortConflict { named, in_command, held, news }
             });
             let _ = own.blocking_send(DriverOrder::Explained { id, conflict });
         });
@@ -140,11 +143,12 @@ impl Driver {
 
     /// Settles a task that failed, with what was found.
     pub(super) fn settle_failure(&mut self, id: &TaskId, conflict: Option<PortConflict>) {
-        if let Some(PortConflict { named, held, news }) = conflict {
+        if let Some(PortConflict { named, in_command, held, news }) = conflict {
             self.apply_listening(news);
             let others = self.supervisor.live().filter(|task| task.id != *id);
             let holders = others.flat_map(|task| task.held_ports()).collect();
             if let Some(taken) = TakenPort::find(&named, &held, holders) {
+                let taken = TakenPort { in_command: in_command && taken.port.is_some(), ..taken };
                 self.step(SupervisorInput::PortTaken { id: id.clone(), taken });
             }
         }

@@ -245,8 +245,8 @@ mod tests {
                 "items.timeout_ms",
                 "unknown field `items.timeout_ms`",
             ),
-            (json!({"items": [{"cmd": 5}]}), "items.cmd", "`items.cmd` must be a string, not another number"),
-            (json!({"items": [5]}), "items", "each of `items` must be an object, not another number"),
+            (json!({"items": [{"cmd": 5}]}), "items.cmd", "`items.cmd` must be a string, not a number"),
+            (json!({"items": [5]}), "items", "each of `items` must be an object, not a number"),
             (json!({"items": [{"cmd": "ls"}], "tty": true}), "tty", "unknown field `tty`"),
             (json!({}), "items", "missing field `items`"),
         ];

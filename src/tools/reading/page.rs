@@ -166,6 +166,8 @@ impl OutputPage {
                 let next = self.no_room.or(is_unread.then_some(self.seen + 1));
                 next.map(|next| format!("{next}-{}", last.map(|last| last.to_string()).unwrap_or_default()))
             }
+            // Those are the last lines that were read, and not of the output.
+            LineSelection::Last(_) if self.is_stopped => Some(format!("{}-", self.seen + 1)),
             LineSelection::Last(count) => {
                 let first = self.seen.saturating_sub(count) + 1;
                 let end = shown.map_or(self.seen, |(begin, _)| begin - 1);
@@ -384,6 +386,12 @@ mod tests {
         assert_eq!(read("-2", 1_000).text, "99: line 99\n100: line 100");
         let last = read("-50", 40);
         assert_eq!((last.shown, last.more.as_deref()), (Some((98, 100)), Some("51-97")));
+        // Of an output that was not read to its end, nobody knows the last lines.
+        let mut stopped = page(Some("-2"), None, None, 1_000);
+        numbered(100).lines().for_each(|line| stopped.line(HeldLine::whole(line)));
+        stopped.stop();
+        let stopped = stopped.fill();
+        assert_eq!((stopped.total, stopped.more.as_deref()), (None, Some("101-")));
         let none = read("101-", 1_000);
         assert_eq!((none.text.as_str(), none.shown, none.more), ("", None, None));
     }

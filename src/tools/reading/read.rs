@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::page::{FilledPage, OutputPage};
-use super::{LineRequest, Streams};
+use super::{LineRequest, LineSelection, Streams};
 use crate::clock::Clock;
 use crate::envelope::preview::Preview;
 use crate::envelope::units::amount;
@@ -64,6 +64,10 @@ pub(in crate::tools) async fn read(
     let stream = wanted.stream;
     let room = Room { chars: budget.room.chars.min(budget.chars.whole), ..budget.room };
     let part = wanted.part();
+    let sliced = match wanted.lines {
+        LineSelection::Part(line, ..) if wanted.pattern.is_none() => Some(line),
+        _ => None,
+    };
     let page = OutputPage::new(wanted, room);
     let end = clock.now().mono + LONGEST;
     let take = move |page: &mut OutputPage, piece: StreamPiece<'_>| {
@@ -88,6 +92,12 @@ pub(in crate::tools) async fn read(
     };
     let filled = output.fold_lines(stream.into(), part, page, take).await?.fill();
     let FilledPage { text, shown, total, matches, more, lines_partly_searched, search_on } = filled;
+    if let Some(line) = sliced.filter(|line| shown.is_none() && total.is_some_and(|total| total >= *line)) {
+        let reason = format!("line {line} of {id} ends before these characters");
+        return Err(
+            unusable("TaskOutput", "lines", reason).with_hint(format!("`lines: \"{line}\"` reads it"))
+        );
+    }
     let (first_line, last_line) = shown.unzip();
     let preview = Some(Preview { text, truncated: more.is_some() });
     let reading = StreamLines {

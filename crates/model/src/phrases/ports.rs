@@ -29,6 +29,8 @@ impl TakenPort {
     pub fn advice(&self, agent: &Actor) -> &'static str {
         if self.port.is_some() && self.holders.iter().any(|holder| holder.by == *agent) {
             "use another port, or end your own task with TaskStop"
+        } else if self.in_command {
+            "see which port it needs"
         } else {
             "use another port"
         }
@@ -41,11 +43,13 @@ impl TakenPort {
         holder: impl Fn(&PortHolder) -> String,
         other: impl FnOnce(u16) -> Option<String>,
     ) -> String {
+        let named = if self.in_command { "An address was in use, and port" } else { "Port" };
+        let of = if self.in_command { ", which the command names," } else { "" };
         match (self.port, &self.holders[..]) {
-            (Some(port), [one, ..]) => format!("Port {port} is held by {}", holder(one)),
+            (Some(port), [one, ..]) => format!("{named} {port}{of} is held by {}", holder(one)),
             (Some(port), []) => match other(port) {
-                Some(other) => format!("Port {port} is held by {other}"),
-                None => format!("Port {port} is held, by no task of this workspace"),
+                Some(other) => format!("{named} {port}{of} is held by {other}"),
+                None => format!("{named} {port}{of} is held, by no task of this workspace"),
             },
             (None, []) => "An address was in use; no task of this workspace holds a port".to_owned(),
             (None, all) => {

@@ -9,7 +9,10 @@ pub const OPEN_LINE: &str = "The terminal hands over whole lines, and the last l
 
 /// Says why a task that has this status takes no input.
 pub fn past_input_sentence(status: TaskStatus) -> String {
-    format!("The task is {}; nothing reads its input any more.", status.as_str())
+    match status {
+        TaskStatus::Queued => "The task has not started; nothing reads its input yet.".to_owned(),
+        other => format!("The task is {}; nothing reads its input any more.", other.as_str()),
+    }
 }
 
 impl UnreadInput {
