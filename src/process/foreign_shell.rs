@@ -81,9 +81,10 @@ fn is_pipe(kind: FileType) -> bool {
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
+    use crate::clock::Clock;
 
     #[test]
     fn a_shell_that_bash_env_does_not_reach_is_found_below_its_agent() {
@@ -98,14 +99,14 @@ mod tests {
             let mut agent = Command::new("timeout");
             agent.arg("60").args(args).stdin(Stdio::piped()).stderr(Stdio::null());
             let mut agent = agent.spawn().expect("started");
-            let by = Instant::now() + Duration::from_secs(20);
+            let clock = Clock::start();
             let is_started = |pid: u32| {
                 children(pid).iter().any(|(child, _)| {
                     let exe = |pid: u32| read_link(format!("/proc/{pid}/exe")).ok();
                     exe(*child) != exe(pid)
                 })
             };
-            while !is_started(agent.id()) && Instant::now() < by {
+            while !is_started(agent.id()) && clock.now().mono < Duration::from_secs(20) {
                 std::thread::yield_now();
             }
             assert_eq!(foreign_shell(agent.id()).as_deref(), expected, "{args:?}");
