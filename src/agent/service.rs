@@ -67,7 +67,7 @@ struct AgentService {
     /// The calls whose questions await the client's user.
     open: PendingQuestions<CallInProgress>,
     /// What to tell once of a workspace that is nobody's project.
-    nowhere: Mutex<Option<String>>,
+    place_note: Mutex<Option<String>>,
 }
 
 struct CallInProgress {
@@ -100,7 +100,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions, sto
         calls: calls.clone(),
         unwritten: transport.unwritten(),
         open: PendingQuestions::default(),
-        nowhere: Mutex::new(nowhere(runtime.workspace())),
+        place_note: Mutex::new(place_note(runtime.workspace())),
     };
     if let Some(client) = &client {
         let label = &service.identity(Some((&client.name, &client.version))).label;
@@ -117,7 +117,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions, sto
 }
 
 /// Returns what to tell of a workspace in which no project is: the root or the home, where editors start their servers.
-fn nowhere(workspace: &Path) -> Option<String> {
+fn place_note(workspace: &Path) -> Option<String> {
     let is_home = std::env::home_dir().is_some_and(|home| home == workspace);
     let place = one_line(&workspace.to_string_lossy(), NAME_CHARS);
     (is_home || workspace == Path::new("/")).then(|| {
@@ -182,7 +182,7 @@ impl AgentService {
         };
         let going = CallProgress::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
         let taken = params::taken_otherwise(&context.meta);
-        let place = || self.nowhere.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let place = || self.place_note.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok(self.spawn(caller, going, input, taken.or_else(place)))
     }
 

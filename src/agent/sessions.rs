@@ -210,9 +210,9 @@ impl AgentSessions {
     pub(super) fn leave(&self, runtime: &Handle, label: &str, peer: &AgentPeer) {
         let (mut sessions, mut gone) = (self.lock(), None);
         let mut closed = vec![peer.profile];
-        let is_closed = |session: &AgentSession| session.label == label && !session.routes.has(peer.profile);
-        if sessions.iter().all(|session| session.label != label) || sessions.iter().any(is_closed) {
-            // Closed with another connection of the same process.
+        let is_open = |session: &AgentSession| session.label == label && session.routes.has(peer.profile);
+        if !sessions.iter().any(is_open) {
+            // It was closed with another connection of the same process.
             return;
         }
         if let Some(at) = sessions.iter().position(|session| session.label == label)

@@ -51,7 +51,7 @@ impl ListeningNote {
         let inside = if self.in_container { " in a container" } else { "" };
         let after = millis(self.after_ms);
         let url = self.url.as_ref().map(|url| format!(": {url}")).unwrap_or_default();
-        format!("Listening on {place}{inside} after {after}{url}")
+        format!("Listening on {place}{inside}, seen after {after}{url}")
     }
 
     /// Returns the words for a list: `listening on :5173`.

@@ -262,7 +262,16 @@ impl WaitingNote {
         })
     }
 
-    /// Returns the sentence for a receipt.
+    /// Returns the statement for a receipt. That a process is stopped the kernel says, and since when only a look at it.
+    pub(super) fn statement(&self) -> String {
+        if self.kind.parse() == Ok(InputNeed::Stopped) {
+            let how = self.evidence.parse::<InputEvidence>().map(InputEvidence::word).unwrap_or_default();
+            return format!("It has been stopped for at least {} ({how}).", millis(self.for_ms));
+        }
+        format!("It seems to be {}.", self.sentence())
+    }
+
+    /// Returns how the task stands, and for how long.
     pub(super) fn sentence(&self) -> String {
         let evidence = self.evidence.parse::<InputEvidence>();
         let is_weak = evidence.is_ok_and(InputEvidence::is_weak);
@@ -332,6 +341,9 @@ fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) ->
     let reasons = reasons.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
 }
+
+/// What an agent can do with a task that has not started.
+pub(super) const QUEUED_STEPS: &str = "TaskOutput to wait for it, TaskStop to withdraw it.";
 
 /// Says what a caller can do with a running task, the most common first.
 pub(super) fn next_steps(accepts_input: bool) -> &'static str {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::exec_command::YIELD_MS;
 use super::preview::OutputCursor;
 use super::receipt::Receipt;
-use super::task::TaskBrief;
+use super::task::{QUEUED_STEPS, TaskBrief};
 use super::task_output::{OutputRead, OutputRequest, ViewChoice, read};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::units::amount;
@@ -99,9 +99,7 @@ struct TypingRejection {
 /// Says what to do next after a rejection.
 fn next_after(reason: RejectionReason, status: TaskStatus) -> &'static str {
     match reason {
-        RejectionReason::TaskNotRunning if status == TaskStatus::Queued => {
-            "TaskOutput to wait for it, TaskStop to withdraw it."
-        }
+        RejectionReason::TaskNotRunning if status == TaskStatus::Queued => QUEUED_STEPS,
         RejectionReason::TaskNotRunning => "TaskOutput to see how it ended.",
         RejectionReason::InputNotEnabled => {
             "run the command with `accepts_input` or `tty` if it must be typed into; TaskStop to end this one."

@@ -283,9 +283,9 @@ in its cut line.
             Retrieval::Timeout => {
                 format!("Task {id} is still {standing}: wait timed out")
             }
-            Retrieval::NotReady => format!("Task {id} is {standing}; not ready yet"),
+            Retrieval::NotReady => format!("Task {id} is still {standing}"),
         };
-        let waiting = task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
+        let waiting = task.waiting.as_ref().map(WaitingNote::statement);
         let title = match task.view {
             OutputForm::Transcript => "Output",
             OutputForm::Screen => "Screen",

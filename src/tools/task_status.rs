@@ -144,17 +144,19 @@ impl ChangesCount {
         if added + modified + deleted == 0 && !self.shared_with.is_empty() && incomplete.is_empty() {
             return None;
         }
-        let by_git =
-            if self.by_git == 0 { String::new() } else { format!(", {} of them by git", self.by_git) };
-        let together = match &self.together[..] {
-            [] => String::new(),
-            all => format!(" of {} tasks together", all.len()),
+        let by_git = match self.by_git {
+            0 => String::new(),
+            count => format!(", {count} of them as in the commit that HEAD moved to"),
+        };
+        let since = match &self.together[..] {
+            [] => "it began".to_owned(),
+            all => format!("the first of {} tasks in a row began", all.len()),
         };
         let incomplete = if incomplete.is_empty() { String::new() } else { format!(" ({incomplete})") };
         let undone = if self.undone { ", put back since" } else { "" };
         let shared = if self.shared_with.is_empty() { "" } else { ", shared with tasks that ran meanwhile" };
         Some(format!(
-            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{by_git}{together}{shared}{undone}{incomplete}"
+            "Files that differ since {since}: {added} added, {modified} modified, {deleted} deleted{by_git}{shared}{undone}{incomplete}"
         ))
     }
 }
@@ -255,8 +257,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
     fn receipt(report: &StatusResult) -> Receipt {
         let TaskReport { task_id, summary, notes, command, output, .. } = &report.task;
         let driven = report.task.controller.as_ref().map(|by| format!("Its input is held by {by}."));
-        let waiting =
-            report.task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
+        let waiting = report.task.waiting.as_ref().map(WaitingNote::statement);
         let is_started = report.task.status != Status::Queued && !report.task.never_ran;
         let began = if is_started { "Started" } else { "Sent" };
         let receipt =
@@ -267,13 +268,20 @@ waits for input. To wait, or to read output, use TaskOutput.";
                 .line(format!("{began} by {} at {:.0}", report.task.started_by, report.task.created_at))
                 .line(format!("Directory: {}", command.workdir.display()))
                 .line(command.terminal_line())
-                .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))
+                .lines(
+                    report
+                        .task
+                        .peak_memory
+                        .map(|peak| format!("Memory: {} at its peak, as far as seen", size(peak))),
+                )
                 .line(format!("Output: {} in {}", amount(output.bytes, "byte"), amount(output.lines, "line")))
                 .lines(task::dropped_line(output.dropped_bytes))
                 .lines(report.task.changes.as_ref().and_then(ChangesCount::line))
                 .output("Command", "task/command/cmd", Some(&command.cmd));
-        if report.task.never_ran {
+        if report.task.never_ran || report.task.status.is_terminal() && output.bytes == 0 {
             receipt
+        } else if report.task.status == Status::Queued {
+            receipt.next(task::QUEUED_STEPS)
         } else if report.task.status.is_terminal() {
             receipt.next("TaskOutput to read what it printed.")
         } else {
@@ -289,5 +297,36 @@ impl CommandReport {
             (Some(cols), Some(rows)) => format!("Terminal: {cols}x{rows}, {input}"),
             _ => format!("Terminal: none, {input}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differing_files_are_said_since_when_and_how_many_of_them_are_those_of_a_commit() {
+        let task = TaskId::from_random([b'a'; 8]);
+        let alone = ChangesCount {
+            added: Some(2),
+            modified: Some(0),
+            deleted: Some(1),
+            by_git: 2,
+            shared_with: Vec::new(),
+            together: Vec::new(),
+            undone: false,
+            incomplete: None,
+        };
+        let said = |changes: &ChangesCount| changes.line().expect("a line");
+        assert_eq!(
+            said(&alone),
+            "Files that differ since it began: 2 added, 0 modified, 1 deleted, 2 of them as in the commit that HEAD \
+             moved to"
+        );
+        let joined = ChangesCount { by_git: 0, together: vec![task.clone(), task], undone: true, ..alone };
+        assert_eq!(
+            said(&joined),
+            "Files that differ since the first of 2 tasks in a row began: 2 added, 0 modified, 1 deleted, put back since"
+        );
     }
 }

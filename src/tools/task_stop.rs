@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
-use super::task::TaskBrief;
+use super::task::{QUEUED_STEPS, TaskBrief};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, ToolError};
 use crate::journal::Durability;
@@ -122,9 +122,7 @@ servers before you finish.";
                 receipt.next("TaskOutput to see how it ends; TaskStop again to kill it at once.")
             }
             StopEffect::Signalled => receipt.next("TaskOutput to see how it reacts."),
-            StopEffect::Noop if !stopped.task.status.is_terminal() => {
-                receipt.next("TaskOutput to wait for it, TaskStop without `signal` to withdraw it.")
-            }
+            StopEffect::Noop if !stopped.task.status.is_terminal() => receipt.next(QUEUED_STEPS),
             StopEffect::Cancelled | StopEffect::Noop => receipt.next("TaskOutput to read what it printed."),
         }
     }

@@ -72,7 +72,7 @@ fn a_stopped_process_is_told_as_stopped_at_the_console_and_to_agents() {
     let task = ran.task();
     crate::e2e_waiting::comes_to_wait(&home, &task, "stopped", "halted");
     let status = agent.call("TaskStatus", &json!({"task_id": task})).receipt;
-    assert!(status.contains("It seems to be stopped for ") && status.contains("SIGCONT"), "{status}");
+    assert!(status.contains("It has been stopped for at least ") && status.contains("SIGCONT"), "{status}");
     let listed = agent.call("TaskList", &json!({})).receipt;
     assert!(listed.contains("stopped for "), "{listed}");
     desk.shows("stopped");

@@ -1,5 +1,10 @@
 #!/bin/bash
 # A minimal agent: asks its model, runs the requested command in its shell, and sends the model the result.
+if [ "$1" = --settings ]; then
+  while IFS== read -r name value; do export "$name=$value"; done < <(grep -o '"env":{[^}]*}' <<<"$2" |
+    grep -o '"[A-Z_]*":"[^"]*"' | sed 's/^"\([A-Z_]*\)":"\(.*\)"$/\1=\2/')
+  shift 2
+fi
 [ "$1" = -p ] && shift 2 # and --no-session-persistence
 prompt=$1 port=${ANTHROPIC_BASE_URL##*:}
 ask() {

@@ -100,7 +100,7 @@ fn row(fact: &TaskFact) -> (Vec<TaskFact>, Said, Option<TaskFact>) {
         }
         TaskFact::Unanswered => (vec![], running(), Some(TaskFact::Listening(listener))),
         TaskFact::Listening(_) => {
-            (vec![], said("running", "127.0.0.1:5173 after 1.2 s", STATUS), Some(TaskFact::Closed(at)))
+            (vec![], said("running", "127.0.0.1:5173, seen after 1.2 s", STATUS), Some(TaskFact::Closed(at)))
         }
         TaskFact::Closed(_) => (vec![], running(), Some(TaskFact::Refused(RejectionReason::TaskNotRunning))),
         TaskFact::Refused(_) => (vec![], running(), Some(TaskFact::Lease)),

@@ -96,7 +96,7 @@ mod tests {
     fn a_listener_in_words_says_since_when() {
         let at: ListenAddress = "127.0.0.1:5173".parse().expect("an address");
         let after = |after_ms| Listener { at: at.clone(), url: None, after_ms }.in_words();
-        assert_eq!(after(1_234), "127.0.0.1:5173 after 1.2 s");
-        assert_eq!(after(900), "127.0.0.1:5173 after 900 ms");
+        assert_eq!(after(1_234), "127.0.0.1:5173, seen after 1.2 s");
+        assert_eq!(after(900), "127.0.0.1:5173, seen after 900 ms");
     }
 }

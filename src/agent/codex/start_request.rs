@@ -30,8 +30,7 @@ use crate::link::{
     ClientRole, Error, Hello, Loss, ShellCall, ShellConversation, ShellFallback, ShellInput, ShellReply,
     ShellRequest, ask_at_once,
 };
-use crate::model::phrases::not_run_clause;
-use crate::model::phrases::setting_refusal;
+use crate::model::phrases::{not_run_clause, setting_refusal};
 use crate::process::environment::{Environment, on_path};
 use crate::process::{InheritedAttributes, own_umask};
 

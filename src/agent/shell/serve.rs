@@ -21,8 +21,7 @@ use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
 use crate::model::calls::SHELL_CALL;
-use crate::model::phrases::exit_clause;
-use crate::model::phrases::not_run_clause;
+use crate::model::phrases::{exit_clause, not_run_clause};
 use crate::model::{
     AgentActivity, AnsweredPrompts, AnsweredWhich, Error, ExecOutcome, ExecRequest, Exit, NativeTask,
     ParentTask, SHELL_PROFILE, Signal, Stop, TaskView, TypedInput,

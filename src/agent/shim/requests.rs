@@ -209,7 +209,7 @@ impl Requests {
         let id = message.get("params").and_then(|params| params.get("requestId"));
         let Some(id) = id.and_then(message::request_id) else { return ClientLine::Nothing };
         // Some clients write the number of a request as text, or the other way round.
-        let id = if self.flights.contains_key(&id) { id } else { otherwise(&id).unwrap_or(id) };
+        let id = if self.flights.contains_key(&id) { id } else { other_form(&id).unwrap_or(id) };
         match self.flights.get(&id) {
             Some(InFlightRequest { side: AnsweringSide::Runtime, sent, .. }) => {
                 let was_sent = *sent;
@@ -322,7 +322,7 @@ impl Requests {
 }
 
 /// Returns an id in its other form: a number as text, or a text as the number in it.
-fn otherwise(id: &RequestId) -> Option<RequestId> {
+fn other_form(id: &RequestId) -> Option<RequestId> {
     match id {
         RequestId::Number(number) => Some(RequestId::String(number.to_string().into())),
         RequestId::String(text) => text.parse().ok().map(RequestId::Number),

@@ -9,9 +9,7 @@ use crate::console::features::{changes, next, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
-use crate::model::phrases::NO_HELD_CALL;
-use crate::model::phrases::NOTHING_WAITS;
-use crate::model::phrases::TASK_GOES_ON;
+use crate::model::phrases::{NO_HELD_CALL, NOTHING_WAITS, TASK_GOES_ON};
 use crate::model::{HoldReason, TaskStatus};
 use crate::terminal::KeyPress;
 

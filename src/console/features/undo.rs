@@ -10,8 +10,7 @@ use crate::console::text::{StyledPiece, grouped_amount, piece, visible, wrap_lin
 use crate::console::theme::Role;
 
 use crate::console::widgets::{CardReading, Painter, places, scrolled_rows};
-use crate::model::phrases::READ_FIRST;
-use crate::model::phrases::TASK_GOES_ON;
+use crate::model::phrases::{READ_FIRST, TASK_GOES_ON};
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.

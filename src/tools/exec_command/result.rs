@@ -224,7 +224,7 @@ impl QueuedCommand {
         Receipt::new(AWAITS_TURN)
             .line(format!("Task: {}", self.task_handle.task_id))
             .line(format!("Place: {}. It starts by itself; do not send it again.", self.queued))
-            .next("TaskOutput to wait for it, TaskStop to withdraw it.")
+            .next(task::QUEUED_STEPS)
     }
 }
 
@@ -233,6 +233,6 @@ impl AwaitingCommand {
         Receipt::new(AWAITS_OPERATOR)
             .line(format!("Task: {}", self.task_handle.task_id))
             .line(self.reason.sentence())
-            .next("TaskOutput to wait for it, TaskStop to withdraw it.")
+            .next(task::QUEUED_STEPS)
     }
 }

@@ -40,6 +40,8 @@ pub(in crate::tools) struct OutputPage {
     rest_of_line: Option<String>,
     partly_searched: u64,
     search_on: Option<String>,
+    /// How many lines were not kept.
+    not_kept: u64,
     is_stopped: bool,
     /// The lines are not those that were printed.
     is_laid_out: bool,
@@ -70,6 +72,8 @@ pub(in crate::tools) struct FilledPage {
     pub(in crate::tools) lines_partly_searched: u64,
     /// The value of `lines` with which to search on in the first of them.
     pub(in crate::tools) search_on: Option<String>,
+    /// The number of lines that were not kept.
+    pub(in crate::tools) lines_not_kept: u64,
 }
 
 impl OutputPage {
@@ -87,6 +91,7 @@ impl OutputPage {
             rest_of_line: None,
             partly_searched: 0,
             search_on: None,
+            not_kept: 0,
             is_stopped: false,
             is_laid_out: false,
         }
@@ -140,6 +145,7 @@ impl OutputPage {
             self.push(PageText::Beside, format!("({bytes} bytes were not kept here)"));
         }
         self.seen += lines;
+        self.not_kept += lines;
     }
 
     /// Stops before the end of the stream.
@@ -187,6 +193,7 @@ impl OutputPage {
             more,
             lines_partly_searched: self.partly_searched,
             search_on: self.search_on,
+            lines_not_kept: self.not_kept,
         }
     }
 

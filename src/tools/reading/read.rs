@@ -9,7 +9,7 @@ use super::page::{FilledPage, OutputPage};
 use super::{LineRequest, LineSelection, Streams};
 use crate::clock::Clock;
 use crate::envelope::preview::Preview;
-use crate::envelope::units::amount;
+use crate::envelope::units::{amount, grouped_amount};
 use crate::envelope::{TaskId, ToolError};
 use crate::model::phrases::unusable;
 use crate::runtime::{StoredOutput, StreamPiece};
@@ -46,6 +46,9 @@ pub struct StreamLines {
     /// Value of `lines` to continue the search in the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     search_on: Option<String>,
+    /// Number of lines that were not kept, and are not searched; absent if none.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    lines_not_kept: u64,
 }
 
 /// Reads the requested lines of a task's output. Also returns the text.
@@ -91,7 +94,8 @@ pub(in crate::tools) async fn read(
         goes_on
     };
     let filled = output.fold_lines(stream.into(), part, page, take).await?.fill();
-    let FilledPage { text, shown, total, matches, more, lines_partly_searched, search_on } = filled;
+    let FilledPage { text, shown, total, matches, more, lines_partly_searched, search_on, lines_not_kept } =
+        filled;
     if let Some(line) = sliced.filter(|line| shown.is_none() && total.is_some_and(|total| total >= *line)) {
         let reason = format!("line {line} of {id} ends before these characters");
         return Err(
@@ -109,6 +113,7 @@ pub(in crate::tools) async fn read(
         more,
         lines_partly_searched,
         search_on,
+        lines_not_kept,
     };
     Ok((reading, StreamPreview { preview, ..StreamPreview::default() }))
 }
@@ -142,7 +147,11 @@ impl StreamLines {
         let said = match (self.matches, self.first_line, self.last_line) {
             (Some(matches), ..) => {
                 let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
-                format!("{}{all} in {id}{stream}", amount(matches, "matching line"))
+                let kept = match self.lines_not_kept {
+                    0 => String::new(),
+                    count => format!("; {} were not kept and not searched", grouped_amount(count, "line")),
+                };
+                format!("{}{all} in {id}{stream}{kept}", amount(matches, "matching line"))
             }
             (None, Some(first), Some(last)) => {
                 let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
@@ -150,7 +159,11 @@ impl StreamLines {
             }
             _ => {
                 let all = all.map(|all| format!(": it has {}", amount(all, "line"))).unwrap_or_default();
-                format!("None of these lines is in {id}{stream}{all}")
+                let kept = match self.lines_not_kept {
+                    0 => String::new(),
+                    count => format!(", of which {} were not kept", grouped_amount(count, "line")),
+                };
+                format!("None of these lines is in {id}{stream}{all}{kept}")
             }
         };
         format!("{said}{stopped}")

@@ -18,15 +18,15 @@ const CEILINGS: &[(&str, usize)] = &[
     ("settings", 59),
     // Counted by `.ci/run`.
     ("tests that start the program", 406),
-    ("tokens in agent", 54_566),
+    ("tokens in agent", 54_530),
     ("tokens in agents", 20_535),
-    ("tokens in all", 1_259_421),
+    ("tokens in all", 1_259_616),
     ("tokens in bin", 36),
     ("tokens in cli", 49_076),
     ("tokens in clock", 295),
     ("tokens in config", 15_212),
     ("tokens in consequence", 70_683),
-    ("tokens in console", 308_686),
+    ("tokens in console", 308_660),
     ("tokens in dispatch", 93_484),
     ("tokens in envelope", 23_556),
     ("tokens in files", 4_207),
@@ -42,10 +42,10 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in prose", 122_429),
     ("tokens in runtime", 156_603),
     ("tokens in terminal", 58_295),
-    ("tokens in tools", 54_735),
+    ("tokens in tools", 54_992),
     ("types of a thousand that share their name", 12),
     ("ways to change what others read", 11),
-    ("words of documentation", 63_670),
+    ("words of documentation", 63_671),
 ];
 
 /// A function: its name, and the lines of its body.

@@ -7,10 +7,10 @@ use pilothouse_envelope::{Actor, SafeText};
 use crate::{Listener, PortHolder, TakenPort, millis_between};
 
 impl Listener {
-    /// Says since when: `127.0.0.1:5173 after 1.2 s`.
+    /// Says when that was seen: `127.0.0.1:5173, seen after 1.2 s`.
     #[must_use]
     pub fn in_words(&self) -> String {
-        format!("{} after {}", self.at, millis(self.after_ms))
+        format!("{}, seen after {}", self.at, millis(self.after_ms))
     }
 }
 
