@@ -1,13 +1,11 @@
 //! Commands of an agent that do not come here: each is marked, counted and said.
 
-use std::process::Stdio;
-
 use pilothouse::agents::{HookEvent, HookReport, UsedTool};
 use pilothouse::model::{ModelText, ModelTextFacts, Snapshot};
 use serde_json::{Value, json};
 
 use crate::agent_prompts::{Desk, call, report};
-use crate::support::{Console, Home, PATIENCE, write_program};
+use crate::support::{Home, PATIENCE, write_program};
 
 /// Returns the report of a command that has ended.
 fn used(cmd: &str, text: &str, is_failure: bool) -> HookReport {
@@ -41,21 +39,6 @@ async fn a_command_that_a_hook_reports_and_no_task_ran_is_counted_at_its_agent_a
         )
     );
     desk.close().await;
-}
-
-#[test]
-fn an_agent_whose_shell_cannot_lead_here_is_listed_with_that_shell() {
-    let home = Home::new();
-    let console = Console::open(&home, &[], (120, 30));
-    console.shows("no agent yet");
-    // `timeout` stands for the agent: it starts its shell as its child.
-    let mut launch =
-        home.command(&["with", "--name", "mini", "--", "timeout", "100", "/bin/sh", "-c", "read x"]);
-    let mut agent = launch.stdin(Stdio::piped()).spawn().expect("starts");
-    console.shows("not routed: /bin/sh");
-    assert!(!console.text().contains("no command seen"), "{}", console.text());
-    drop(agent.stdin.take());
-    agent.wait().expect("ends");
 }
 
 #[test]

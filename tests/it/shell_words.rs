@@ -162,19 +162,19 @@ fn an_agent_is_listed_from_its_launch_until_its_process_ends_and_two_are_two() {
     drop(second.stdin.take());
     console.shows("agent claude-code#2 has disconnected");
     second.wait().expect("ends");
-}
-
-#[test]
-fn an_agent_that_ends_right_after_its_command_is_listed_as_ended() {
-    let home = Home::new();
-    let console = Console::open(&home, &[], SIZE);
-    console.shows("no agent yet");
-    // `timeout` stands for the agent; that it has ended is told of its launch and of its shell in either order.
+    // `timeout` stands for an agent: it starts its shell as its child. This shell cannot lead here.
+    let mut mini =
+        home.command(&["with", "--name", "mini", "--", "timeout", "100", "/bin/sh", "-c", "read x"]);
+    let mut mini = mini.stdin(Stdio::piped()).spawn().expect("starts");
+    console.shows("not routed: /bin/sh");
+    assert!(!console.text().contains("no command seen"), "{}", console.text());
+    drop(mini.stdin.take());
+    mini.wait().expect("ends");
+    // Of one that ends with its command, the launch and the shell are told of in either order.
     for name in ["one", "two", "three"] {
         let mut agent =
             home.command(&["with", "--name", name, "--", "timeout", "100", "bash", "-c", "echo hi"]);
-        let agent = agent.output().expect("runs");
-        assert!(agent.status.success(), "{agent:?}");
+        assert!(agent.status().expect("runs").success());
         console.wait_for("it has ended", |screen| {
             screen.contents().lines().any(|row| row.contains(name) && row.contains("ended"))
         });

@@ -17,7 +17,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("places that match every act", 1),
     ("settings", 59),
     // Counted by `.ci/run`.
-    ("tests that start the program", 406),
+    ("tests that start the program", 407),
     ("tokens in agent", 54_530),
     ("tokens in agents", 20_535),
     ("tokens in all", 1_259_616),
