@@ -211,18 +211,13 @@ impl AgentSessions {
         let (mut sessions, mut gone) = (self.lock(), None);
         let mut closed = vec![peer.profile];
         let is_open = |session: &AgentSession| session.label == label && session.routes.has(peer.profile);
-        if !sessions.iter().any(is_open) {
-            // It was closed with another connection of the same process.
-            return;
-        }
-        if let Some(at) = sessions.iter().position(|session| session.label == label)
-            && let Some(session) = sessions.get_mut(at)
-        {
+        // Without it, another connection of the same process has closed this one as well.
+        let Some(at) = sessions.iter().position(is_open) else { return };
+        if let Some(session) = sessions.get_mut(at) {
             let is_over =
                 session.name.is_some() || session.process.is_none_or(|own| Some(own) == session.launched);
             if peer.profile == LAUNCH_PROFILE && is_over {
-                // What it showed of its process, or of one that is not its own, is over with it: its end is told as that of
-                // what was launched.
+                // The launch is closed last, so that the agent is known to have ended.
                 let calls = [SHELL_PROFILE, HOOK_PROFILE].into_iter().filter(|own| session.routes.has(own));
                 closed.splice(0..0, calls);
             }

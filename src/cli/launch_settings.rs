@@ -66,8 +66,11 @@ fn merge(own: Value, added: Value) -> Value {
     match (own, added) {
         (Value::Object(mut own), Value::Object(added)) => {
             for (key, value) in added {
-                let known = own.shift_remove(&key);
-                own.insert(key, known.map_or_else(|| value.clone(), |known| merge(known, value.clone())));
+                let joined = match own.shift_remove(&key) {
+                    Some(known) => merge(known, value),
+                    None => value,
+                };
+                own.insert(key, joined);
             }
             Value::Object(own)
         }

@@ -15,10 +15,11 @@ use crate::link::{ClientRole, Hello, RuntimeRoute};
 
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &ProgramStart, input: McpInput) -> Result<ExitCode> {
-    // A runtime that cannot start would only report that in its log; an agent reads its server's output.
+    // A client that replaces no variables leaves the name of one.
     let named = input.workspace.as_deref().filter(|named| !named.starts_with("${"));
     let moved = named.map(|named| start.moved_to(Path::new(named))).transpose()?;
     let start = moved.as_ref().unwrap_or(start);
+    // A runtime that cannot start would only report that in its log; an agent reads its server's output.
     let loaded = LoadedSettings::read(&start.places.config_dir, &start.places.workspace)?;
     let (target, limits) = match &input.host {
         Some(to) => (elsewhere(start, to)?, None),

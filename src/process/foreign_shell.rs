@@ -95,7 +95,7 @@ mod tests {
             (&["bash", "-c", "read x"], None),
             (&["cat"], None),
         ] {
-            // `timeout` is the agent: it starts what it is told as its child.
+            // `timeout` plays the agent: it runs its arguments as a child process.
             let mut agent = Command::new("timeout");
             agent.arg("60").args(args).stdin(Stdio::piped()).stderr(Stdio::null());
             let mut agent = agent.spawn().expect("started");

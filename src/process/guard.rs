@@ -119,8 +119,8 @@ pub(super) fn keeper() -> Option<Pid> {
     KEPT_BY.get().copied()
 }
 
-/// Tells whether the keeper of this process has ended. The kernel then sends this process a signal to end; nobody asked
-/// for it.
+/// Tells whether the keeper of this process has ended. In that case the kernel, and not a person, sent the signal that ends
+/// this process.
 pub fn has_lost_keeper() -> bool {
     KEPT_BY.get().is_some_and(|keeper| getppid() != Some(*keeper))
 }

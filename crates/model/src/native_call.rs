@@ -179,7 +179,6 @@ fn lines(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::calls::SHELL_CALL;
     use crate::phrases::receipt_reader;
 

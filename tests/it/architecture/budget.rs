@@ -18,11 +18,11 @@ const CEILINGS: &[(&str, usize)] = &[
     ("settings", 59),
     // Counted by `.ci/run`.
     ("tests that start the program", 407),
-    ("tokens in agent", 54_530),
+    ("tokens in agent", 54_509),
     ("tokens in agents", 20_535),
-    ("tokens in all", 1_259_616),
+    ("tokens in all", 1_259_591),
     ("tokens in bin", 36),
-    ("tokens in cli", 49_076),
+    ("tokens in cli", 49_072),
     ("tokens in clock", 295),
     ("tokens in config", 15_212),
     ("tokens in consequence", 70_683),
@@ -45,7 +45,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in tools", 54_992),
     ("types of a thousand that share their name", 12),
     ("ways to change what others read", 11),
-    ("words of documentation", 63_671),
+    ("words of documentation", 63_670),
 ];
 
 /// A function: its name, and the lines of its body.
