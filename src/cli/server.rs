@@ -15,6 +15,7 @@ use crate::agent;
 use crate::config::{LoadedSettings, Settings};
 use crate::link::{self, Client, ClientRole, Error, Server, Sockets, StopRequests};
 use crate::model::CloseReason;
+use crate::model::phrases::sibling_sentence;
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Handle, Options, past};
@@ -90,6 +91,11 @@ impl RuntimeServer {
             outside: UnrecordedLog { path: places.outside().into(), reached: Arc::default() },
             stop: stop.clone(),
         };
+        let (told, workspace) = (runtime.clone(), places.workspace.clone());
+        let siblings = link::follow_siblings(places.locks(), workspace, move |tree| {
+            told.notice(sibling_sentence(tree), false);
+        });
+        tokio::spawn(close.clone().run_until_cancelled_owned(siblings));
         tokio::spawn(service.outside.clone().follow(runtime.clone(), close.clone()));
         let rules = tokio::spawn(rules.follow(runtime, close.clone()));
         let served = server.run(close, stop, move |client| service.clone().serve(client));

@@ -30,6 +30,13 @@ impl RepositoryFiles {
         Some(Self { own, common })
     }
 
+    /// Tells whether both are working trees of one repository. Blocks.
+    #[must_use]
+    pub fn is_of_same_repository(&self, other: &Self) -> bool {
+        let common = |files: &Self| files.common.canonicalize().ok();
+        common(self).is_some_and(|own| common(other) == Some(own))
+    }
+
     /// Returns the folder of its objects, if they are named as ours are, by SHA-1. Blocks.
     pub(super) fn objects(&self) -> Option<PathBuf> {
         let config = read(&self.common.join("config"), MOST).unwrap_or_default().to_ascii_lowercase();
@@ -86,6 +93,26 @@ fn line(path: &Path, begin: &[u8]) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_linked_tree_is_of_the_repository_of_its_main_tree_and_of_no_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [main, linked, other] = ["main", "linked", "other"].map(|name| folder.path().join(name));
+        let write = |path: PathBuf, text: &str| {
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        };
+        for top in [&main, &other] {
+            write(top.join(".git/HEAD"), "ref: refs/heads/main\n");
+        }
+        write(main.join(".git/worktrees/linked/HEAD"), "ref: refs/heads/fix\n");
+        write(main.join(".git/worktrees/linked/commondir"), "../..\n");
+        write(linked.join(".git"), "gitdir: ../main/.git/worktrees/linked\n");
+        let [main, linked, other] =
+            [main, linked, other].map(|top| RepositoryFiles::find(&top).expect("a repository"));
+        assert!(linked.is_of_same_repository(&main) && main.is_of_same_repository(&linked));
+        assert!(!other.is_of_same_repository(&main));
+    }
 
     #[test]
     fn the_commit_is_read_from_loose_and_packed_references_and_from_a_linked_tree() {

@@ -26,6 +26,7 @@ mod running;
 mod scripts;
 mod server;
 mod shell;
+mod siblings;
 mod socket;
 mod strict;
 mod transport_error;
@@ -61,6 +62,7 @@ pub use shell::{
     Loss, ServedRequest, ShellCall, ShellConversation, ShellFallback, ShellInput, ShellLine, ShellMessage,
     ShellReply, ShellRequest,
 };
+pub use siblings::follow_siblings;
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;
 pub use transport_error::TransportError;

@@ -16,7 +16,7 @@ mod waits;
 
 pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
 pub use readers::receipt_reader;
-pub use routing::NO_COMMAND;
+pub use routing::{NO_COMMAND, sibling_sentence};
 pub use standing::{
     CALL_CANCELLED, ID_IN_FLIGHT, NO_HELD_CALL, NOTHING_WAITS, READ_FIRST, TASK_GOES_ON, no_task,
     operator_words, setting_refusal,

@@ -1,11 +1,23 @@
 //! Where an agent's commands run, as far as that is seen.
 
+use std::path::Path;
+
+use pilothouse_envelope::one_line;
 use pilothouse_envelope::units::grouped_number;
 
 use crate::AgentView;
 
 /// Says of an agent that was started here that no command of it came here.
 pub const NO_COMMAND: &str = "no command seen";
+
+/// The maximum length of a path in a sentence, in characters.
+const PATH_CHARS: usize = 120;
+
+/// Says that commands of another working tree of the repository have a runtime of their own.
+pub fn sibling_sentence(tree: &Path) -> String {
+    let tree = one_line(&tree.to_string_lossy(), PATH_CHARS);
+    format!("commands in {tree}, a working tree of this repository, run in its own runtime: @ opens it")
+}
 
 impl AgentView {
     /// Says which of its commands do not come here: `3 not routed`, or `not routed: /bin/sh`; `None` if none is known.
