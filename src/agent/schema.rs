@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::agents::AgentProgram;
 use crate::config::Limits;
 use crate::link::ResultProfile;
-use crate::tools::{TOOLS, Tool};
+use crate::tools::{Hints, TOOLS, Tool};
 
 /// Returns the tools as a client lists them, with the limits of the runtime if they are known.
 pub(super) fn list(profile: ResultProfile, limits: Option<&Limits>) -> Vec<McpTool> {
@@ -16,12 +16,15 @@ pub(super) fn list(profile: ResultProfile, limits: Option<&Limits>) -> Vec<McpTo
 }
 
 fn describe(tool: &Tool, profile: ResultProfile, limits: Option<&Limits>) -> McpTool {
+    // The protocol's defaults are left out: not read-only, destructive, not idempotent, open world. The two in the middle
+    // mean nothing of a tool that only reads.
+    let Hints { read_only, destructive, idempotent, open_world } = tool.hints;
     let hints = ToolAnnotations::from_raw(
-        Some(tool.title.to_owned()),
-        Some(tool.hints.read_only),
-        Some(tool.hints.destructive),
-        Some(tool.hints.idempotent),
-        Some(tool.hints.open_world),
+        None,
+        read_only.then_some(true),
+        (!read_only && !destructive).then_some(false),
+        (!read_only && idempotent).then_some(true),
+        (!open_world).then_some(false),
     );
     let mut meta = MetaObject::default();
     for (key, value) in AgentProgram::ALL.iter().flat_map(|agent| (agent.profile().tool_meta)()) {
@@ -200,8 +203,8 @@ mod tests {
             let hints = tool.annotations.expect("annotated");
             let readers = ["TaskList", "TaskStatus", "TaskOutput"];
             let reads = readers.contains(&tool.name.as_ref());
-            assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
-            assert_eq!(hints.destructive_hint, Some(!reads), "{}", tool.name);
+            assert_eq!(hints.read_only_hint, reads.then_some(true), "{}", tool.name);
+            assert_eq!(hints.destructive_hint, None, "the default: {}", tool.name);
         }
     }
 }
