@@ -15,6 +15,8 @@ pub(crate) enum ByteEvent {
     Overrun(TaskId),
     /// The log of an ended task is complete.
     Closed(TaskId),
+    /// These replies to its queries would only be echoed: its terminal is not prepared for them yet.
+    EarlyReply(TaskId, Vec<u8>),
     /// A parser panicked; its screen was rebuilt from the log.
     ScreenReset(TaskId),
 }

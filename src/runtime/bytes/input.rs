@@ -60,8 +60,14 @@ impl TaskIo {
 
     /// Queues replies to the program's queries, in order with its other input. Whoever asks for more than fits and does
     /// not read gets none for the rest. Tells whether they were queued.
-    pub(super) fn queue_reply(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn queue_reply(&self, bytes: &[u8]) -> bool {
         self.answers && self.lock_typed().reply(bytes)
+    }
+
+    /// Tells whether its terminal echoes what is typed and hands over whole lines: no program reads replies from it so.
+    pub(crate) fn echoes_lines(&self) -> bool {
+        let mode = self.pty.get().and_then(|pty| pty.input_mode().ok());
+        mode.is_some_and(|mode| mode.echo && mode.canonical)
     }
 
     /// Requests that stdin be closed once the queue is written.

@@ -240,7 +240,13 @@ impl Parsers {
     }
 
     fn reply(&self, io: &TaskIo, bytes: &[u8]) {
-        if io.queue_reply(bytes)
+        if io.echoes_lines() {
+            // Whoever asks for more before it prepares its terminal gets no more.
+            if io.has_early_reply.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            let _ = self.events.blocking_send(ByteEvent::EarlyReply(io.id.clone(), bytes.to_vec()));
+        } else if io.queue_reply(bytes)
             && let Some(pump) = self.pump.get().and_then(Weak::upgrade)
         {
             pump.write(&io.id);

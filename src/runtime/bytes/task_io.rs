@@ -66,6 +66,8 @@ pub(crate) struct TaskIo {
     pub(crate) tty: bool,
     /// Whether its screen answers the program's queries.
     pub(super) answers: bool,
+    /// Whether replies wait until its terminal no longer echoes them.
+    pub(crate) has_early_reply: AtomicBool,
     /// Why output could not be written to its caller's descriptors.
     pub(crate) unwritten: OnceLock<String>,
     pub(crate) screen: Arc<TaskScreen>,
@@ -119,6 +121,7 @@ impl TaskIo {
             folder: spec.folder,
             tty: spec.tty,
             answers: spec.answers,
+            has_early_reply: AtomicBool::new(false),
             screen: Arc::new(TaskScreen::blank(spec.size, origin)),
             progress: watch::Sender::new(StoredProgress::default()),
             pty: OnceLock::new(),

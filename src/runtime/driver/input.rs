@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
@@ -19,6 +21,9 @@ use crate::terminal::{self, Modes};
 /// How many bytes may wait to be read by all tasks together, and by one task whatever waits for the others.
 const ALL_INPUT: usize = 16 << 20;
 const SURE_INPUT: usize = 64 << 10;
+/// How often a terminal is looked at that replies wait for, and how many times.
+const REPLY_LOOK: Duration = Duration::from_millis(20);
+const REPLY_LOOKS: u32 = 50;
 /// The end-of-file character for a terminal that has none set.
 const CTRL_D: u8 = 4;
 
@@ -115,6 +120,28 @@ fn send(
     }
     driver.step(supervisor::SupervisorInput::Typed { id, by: by.clone(), bytes: count });
     Ok(Ok(count))
+}
+
+impl Driver {
+    /// Sends a task replies to its queries as soon as its terminal neither echoes them nor waits for the end of a line: a
+    /// program may ask before it prepares the terminal. After a second, nobody has asked: the queries were part of a file.
+    pub(super) fn reply_once_awaited(&self, id: &TaskId, bytes: Vec<u8>) {
+        let Some(io) = self.live.get(id).map(|live| live.io.clone()) else { return };
+        let shared = self.shared.clone();
+        tokio::spawn(async move {
+            // The kernel reports no change of a terminal's modes.
+            for _ in 0..REPLY_LOOKS {
+                tokio::time::sleep(REPLY_LOOK).await;
+                if !io.echoes_lines() {
+                    if io.queue_reply(&bytes) {
+                        shared.pump.write(&io.id);
+                    }
+                    break;
+                }
+            }
+            io.has_early_reply.store(false, Ordering::Relaxed);
+        });
+    }
 }
 
 /// Queues the bytes, which are written as the task reads them.

@@ -390,6 +390,7 @@ impl Driver {
             ByteEvent::InputLost(id) => self.tell_lost_input(&id),
             ByteEvent::Overrun(id) => self.step(SupervisorInput::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
+            ByteEvent::EarlyReply(id, bytes) => self.reply_once_awaited(&id, bytes),
             ByteEvent::ScreenReset(id) => self.step(SupervisorInput::ScreenReset { id }),
         }
     }
