@@ -270,3 +270,66 @@ async fn a_program_that_has_read_what_was_typed_throws_nothing_away_nor_does_a_s
     assert!(result(&status)["task"].get("lost_input").is_none(), "{}", status.receipt);
     bench.runtime.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_terminal_answers_a_program_that_prepares_to_read_and_nobody_else() {
+    let bench = Bench::start();
+    let log = bench.task(r"printf '\033[6n\033[c\033[>0q'; sleep 1.5; echo over; sleep 60", true).await;
+    let asks = bench
+        .task(
+            r"printf '\033[6n'; sleep 0.1; stty raw -echo; dd bs=1 count=6 2>/dev/null | od -An -c; echo read; sleep 60",
+            true,
+        )
+        .await;
+    bench.shows(&asks, "read").await;
+    bench.shows(&log, "over").await;
+    let read = |task: String| {
+        bench.call("TaskOutput", json!({"task_id": task, "block": false, "view": "transcript"}))
+    };
+    let (log, asks) = (read(log).await.receipt, read(asks).await.receipt);
+    assert!(asks.contains("033   [   1   ;   1   R"), "{asks}");
+    assert!(log.contains("over") && !log.contains('['), "{log}");
+}
+
+#[tokio::test]
+async fn what_an_agent_types_at_a_hidden_prompt_is_in_no_file() {
+    let bench = Bench::start();
+    let ask = "stty -echo; printf 'Password: '; read x; echo got ${#x}; read y; echo and ${#y}; read z; exec sleep 300";
+    let task = bench.task(ask, true).await;
+    bench.shows(&task, "Password:").await;
+    bench.type_in(&task, "correct-horse\n").await;
+    bench.shows(&task, "got 13").await;
+    let keys: Vec<String> = "correct-horse".chars().map(String::from).chain(["Enter".to_owned()]).collect();
+    bench.call("TaskInput", json!({"task_id": task, "keys": keys})).await;
+    bench.shows(&task, "and 13").await;
+    bench.call("TaskInput", json!({"id": task, "chars": "correct-horse"})).await;
+    bench.runtime.shutdown().await;
+    let (mut folders, mut seen) = (vec![bench._dir.path().to_owned()], String::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            match entry.file_type().expect("a type") {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => {
+                    let text =
+                        String::from_utf8_lossy(&std::fs::read(entry.path()).expect("read")).into_owned();
+                    // The command is no secret; it has no word of the password.
+                    assert!(
+                        !text.contains("correct-horse") && !text.contains(r#""c","o","r""#),
+                        "{:?}",
+                        entry.path()
+                    );
+                    seen.push_str(&text);
+                }
+                _ => {}
+            }
+        }
+    }
+    for length in [
+        r#"{"bytes":14,"recorded":false}"#,
+        r#"{"keys":14,"recorded":false}"#,
+        r#"{"bytes":13,"recorded":false}"#,
+    ] {
+        assert!(seen.contains(length), "{length}");
+    }
+}

@@ -11,7 +11,10 @@ use crate::agents::UsedTool;
 use crate::envelope::{Actor, Envelope, ErrorKind, TaskId, ToolError, mask_strings};
 use crate::journal::Durability;
 use crate::model::native_call::{NativeCandidate, SoughtCall, fitness};
-use crate::model::{CallRecord, CallRuling, Metrics, NativeCall, PortHolder, StatusCounts, StreamView};
+use crate::model::{
+    CallRecord, CallRuling, InputNeed, Metrics, NativeCall, PortHolder, StatusCounts, StreamView,
+};
+use crate::process::{InputMode, Pty};
 use crate::runtime::agent_notices::AgentNotices;
 use crate::runtime::record_row::{AbandonedCall, AnsweredCall, Fact};
 use crate::runtime::shared::{QueuedFact, RuntimeShared};
@@ -21,6 +24,10 @@ use crate::terminal::{ByteOrigin, Size, clean};
 /// The most calls whose output is compared with what a model was given, and the most bytes of each.
 const MOST_CANDIDATES: usize = 16;
 const MOST_COMPARED: u64 = 4 << 20;
+
+/// The fields of an input that name its task, and those that are typed into it.
+const TASK: [&str; 3] = ["task_id", "id", "session_id"];
+const TYPED: [&str; 4] = ["input", "text", "chars", "keys"];
 
 /// The row of an answer on its way to the record, while the answer is brought into its form.
 #[derive(Debug)]
@@ -249,25 +256,37 @@ impl Handle {
         metrics
     }
 
-    /// Returns an input as it is recorded: with secrets masked (docs/contract.md#masking), and with text that the
-    /// operator types while the terminal's echo is off replaced by its length
-    /// (docs/contract.md#actors-and-the-lease).
+    /// Returns an input as it is recorded: with secrets masked (docs/contract.md#masking), and with what is typed at a hidden
+    /// prompt replaced by its length (docs/contract.md#actors-and-the-lease).
     fn as_recorded(&self, actor: &Actor, input: &Value) -> Value {
         let mut input = input.clone();
-        let hidden = *actor == Actor::Operator && self.echo_is_off(&input);
-        if hidden && let Some(text) = input.get("input").and_then(Value::as_str) {
-            input["input"] = json!({ "bytes": text.len(), "recorded": false });
+        if self.hides_input(actor, &input) {
+            for field in TYPED {
+                let length = match input.get(field) {
+                    Some(Value::String(text)) => json!({ "bytes": text.len(), "recorded": false }),
+                    Some(Value::Array(keys)) => json!({ "keys": keys.len(), "recorded": false }),
+                    _ => continue,
+                };
+                input[field] = length;
+            }
         }
         mask_strings(&mut input);
         input
     }
 
-    fn echo_is_off(&self, input: &Value) -> bool {
-        let id = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
-        let io = id.and_then(|id| self.shared.io(&id));
-        let mode = io.as_ref().and_then(|io| io.pty.get()).map(crate::process::Pty::input_mode);
+    /// Tells whether the task that an input is for hides what is typed. What an agent types into a full-screen program, which
+    /// echoes nothing either, is recorded.
+    fn hides_input(&self, actor: &Actor, input: &Value) -> bool {
+        let id = TASK.iter().find_map(|name| input.get(*name)?.as_str()?.parse::<TaskId>().ok());
+        let Some(id) = id else { return false };
+        let is_secret = self.task(&id).is_some_and(|task| {
+            task.waiting.as_ref().is_some_and(|waiting| waiting.kind == InputNeed::Secret)
+        });
+        let io = self.shared.io(&id);
+        let mode = io.as_ref().and_then(|io| io.pty.get()).map(Pty::input_mode);
+        let is_hidden = |mode: InputMode| !mode.echo && (mode.canonical || *actor == Actor::Operator);
         // A terminal that cannot be queried counts as hiding its input, to be safe.
-        mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
+        is_secret || mode.is_some_and(|mode| mode.map_or(true, is_hidden))
     }
 }
 
