@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 pub use crate::agents::{RECEIPT_CHARS, Room};
-use crate::envelope::preview::{self, PreviewBudget};
+use crate::envelope::preview::{self, CHARS_PER_TOKEN, PreviewBudget, TOKENS};
 
 /// How much output a call may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,11 @@ impl Room {
     pub fn budget(self, asked_tokens: Option<u64>) -> OutputBudget {
         let room = self.for_output();
         OutputBudget { chars: PreviewBudget::of_tokens(asked_tokens).at_most(room.chars), room }
+    }
+
+    /// Returns the maximum output of a call in tokens: what its receipt holds, or what a call may ask for.
+    pub(super) fn tokens(self) -> u64 {
+        (self.for_output().chars as u64 / CHARS_PER_TOKEN).clamp(*TOKENS.start(), *TOKENS.end())
     }
 
     /// Returns the room left once `taken` is subtracted.

@@ -110,7 +110,8 @@ async fn answer_call(
     let _ = caller.begun.set(seq);
     let open = UnansweredCall { runtime, seq };
     let cx = ToolContext { runtime, caller, call: seq, cut };
-    let mut taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
+    let mut taken_otherwise =
+        tool.map(|tool| (tool.taken_otherwise)(&input, caller.room)).unwrap_or_default();
     taken_otherwise.extend(taken);
     let done = match tool {
         Some(tool) => run(tool, cx, input).await,

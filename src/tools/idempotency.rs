@@ -79,7 +79,7 @@ pub async fn call_once(
     let Some(key) = key else { return call_until(runtime, caller, tool, input, cut).await };
     if key.is_empty() || key.len() > KEY_BYTES {
         let reason = format!("An idempotency key has 1 to {KEY_BYTES} bytes.");
-        return refusal_answer(tool, ErrorKind::InvalidToolInput, reason, key);
+        return refusal_answer(tool, ErrorKind::InvalidToolInput, reason, key, "give a key of that length");
     }
     let first_use = idempotency.first_use(key);
     let mut first = tokio::select! {
@@ -92,7 +92,8 @@ pub async fn call_once(
         Some(first) if first.digest == digest => first.answer(runtime, tool).await,
         Some(_) => {
             let reason = "This idempotency key stands for another request already.".to_owned();
-            refusal_answer(tool, ErrorKind::IdempotencyConflict, reason, key)
+            let hint = "use one key for one request: a new key for a new request";
+            refusal_answer(tool, ErrorKind::IdempotencyConflict, reason, key, hint)
         }
         None => {
             let answer = call_until(runtime, caller, tool, input, cut).await;
@@ -106,11 +107,11 @@ pub async fn call_once(
     }
 }
 
-fn refusal_answer(tool: &str, kind: ErrorKind, reason: String, key: &str) -> CallAnswer {
+fn refusal_answer(tool: &str, kind: ErrorKind, reason: String, key: &str, hint: &str) -> CallAnswer {
     let shown: String = key.chars().take(64).collect();
     let error = ToolError::new(kind, reason)
         .with_details(json!({ "field": "idempotency-key", "idempotency_key": shown }))
-        .with_hint("use one key for one request: a new key for a new request");
+        .with_hint(hint);
     let envelope = Envelope::error(tool, error);
     let receipt = super::table::render(&envelope);
     CallAnswer { seq: 0, envelope, receipt, repeated: false, cut: None, is_unbegun: false, task: None }

@@ -4,10 +4,12 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::budget::Room;
 use super::schema;
 use super::verb::Verb;
 use crate::clock::millis;
 use crate::config::nearest;
+use crate::envelope::preview::TOKENS;
 use crate::envelope::units::duration;
 use crate::envelope::{ErrorKind, ToolError};
 
@@ -99,13 +101,18 @@ fn other_takes(other: Option<OtherTool>, name: &str) -> Option<String> {
 fn refuse(tool: &str, field: &str, problems: &[FieldProblem]) -> ToolError {
     let all = each_once(problems.iter().map(|problem| problem.text.as_str())).join("; ");
     let hints = each_once(problems.iter().filter_map(|problem| problem.hint.as_deref()));
-    let schema = format!("provide input for {tool} that matches its published schema");
+    let unknown = problems.iter().filter(|problem| problem.is_unknown).map(|problem| problem.field.as_str());
+    let unknown: Vec<String> = each_once(unknown).into_iter().map(|field| format!("`{field}`")).collect();
+    let schema = match unknown.is_empty() {
+        true => format!("provide input for {tool} that matches its published schema"),
+        false => format!("leave {} out", unknown.join(", ")),
+    };
     let hint = if hints.is_empty() { schema } else { format!("{}; {schema}", hints.join("; ")) };
     let mut details = json!({ "tool_name": tool, "field": field, "parse_error": all });
     if let Some(details) = details.as_object_mut().filter(|_| field.is_empty()) {
         details.shift_remove("field");
     }
-    let message = format!("The input does not match the schema of {tool}: {all}.");
+    let message = format!("The input of {tool} cannot be used: {all}.");
     ToolError::new(ErrorKind::InvalidToolInput, message).with_details(details).with_hint(hint)
 }
 
@@ -132,12 +139,16 @@ pub(super) fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) 
     }
 }
 
+/// The field that limits output, clamped to what a receipt for the caller holds too.
+pub(super) const TOKENS_FIELD: (&str, u64, u64) = ("max_output_tokens", *TOKENS.start(), *TOKENS.end());
+
 /// Returns a sentence for each alias that was accepted and each number that was clamped, in the items of a batch too.
-/// Zero means not to wait and is accepted as it is.
+/// Zero means not to wait, or the default, and is accepted as it is.
 pub(super) fn taken_otherwise(
     given: &Value,
     aliases: &[(&str, &str)],
     clamped: &[(&str, u64, u64)],
+    room: Room,
 ) -> Vec<String> {
     let objects = given.as_object().into_iter();
     let items =
@@ -149,8 +160,9 @@ pub(super) fn taken_otherwise(
         let numbers = clamped.iter().filter_map(|(name, least, most)| {
             let asked = object.get(*name)?;
             let asked = asked.as_u64().or_else(|| asked.as_str().and_then(|text| quantity(name, text)))?;
-            let taken = asked.clamp(*least, *most);
-            let bound = if taken == *most { "the most" } else { "the least" };
+            let most = if *name == TOKENS_FIELD.0 { room.tokens() } else { *most };
+            let taken = asked.clamp(*least, most);
+            let bound = if taken == most { "the most" } else { "the least" };
             (asked != 0 && taken != asked).then(|| format!("`{name}` {asked} counts as {taken}, {bound}"))
         });
         told.extend(numbers);

@@ -33,6 +33,7 @@ pub mod task_status;
 pub mod task_stop;
 mod verb;
 mod wait_goal;
+mod waiting_note;
 
 pub use budget::{OutputBudget, RECEIPT_CHARS, Room};
 pub use call::{CallAnswer, call, call_with_notices};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::budget::Room;
 use super::exec_command::ExecCommandTool;
 use super::exec_command_batch::ExecCommandBatchTool;
 use super::plan::CallPlan;
@@ -53,7 +54,7 @@ pub struct Tool {
     /// Returns the commands that a call would run, read as the call itself reads its input.
     pub plan: fn(Value) -> Result<CallPlan, ToolError>,
     /// Returns a sentence for each part of an input that is interpreted differently from how it was given.
-    pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
+    pub(super) taken_otherwise: fn(&Value, Room) -> Vec<String>,
     pub(super) clamped: &'static [(&'static str, u64, u64)],
     pub(super) durability: Durability,
     known_input: fn() -> &'static Value,

@@ -1,19 +1,17 @@
 //! A task as shown in results: the same few facts, worded the same way by every tool. Process ids are never among
 //! them: agents see names and counts.
 
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leftovers::LeftoverProcesses;
 use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
-use crate::envelope::units::millis;
+use crate::envelope::units::grouped_amount;
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::model::phrases::{exit_word, hold_sentence};
+use crate::model::phrases::{exit_word, hold_sentence, hold_word};
 use crate::model::{
-    self, CeilingHit, HoldReason, InputEvidence, InputNeed, LaneWait, LostInput, TaskFact, TaskStatus,
-    TaskView, UnendedProcesses, millis_between,
+    CeilingHit, HoldReason, LaneWait, LostInput, TaskFact, TaskStatus, TaskView, UnendedProcesses,
 };
 
 /// The maximum length of a failure reason inside a sentence, in characters.
@@ -55,6 +53,9 @@ pub(super) struct TaskBrief {
     /// Signal that ended it, present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) signal: Option<String>,
+    /// Whether it ended without having run; absent if not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) never_ran: bool,
     #[serde(flatten)]
     pub(super) notes: Notes,
 }
@@ -98,6 +99,9 @@ pub(super) struct Notes {
     /// Addresses it listens on; it may not be ready to answer yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) listening: Vec<ListeningNote>,
+    /// How its shell exited and which of its processes go on; present only while they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outlived: Option<String>,
     /// Processes alive after its shell exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
@@ -134,6 +138,10 @@ impl WaitReason {
     pub(super) fn sentence(self) -> String {
         hold_sentence(self == Self::Paused)
     }
+
+    pub(super) fn phrase(self) -> &'static str {
+        hold_word(self == Self::Paused)
+    }
 }
 
 /// A failure that is not the command's own exit.
@@ -143,19 +151,6 @@ pub(super) struct TaskFailure {
     pub(super) kind: String,
     /// Description of the error.
     pub(super) message: String,
-}
-
-/// Evidence that a task wants input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct WaitingNote {
-    /// Expected input: `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal;
-    /// `stopped`: none, one of its processes is stopped.
-    pub(super) kind: String,
-    /// Evidence: `tty_read`, `echo_off`, or weaker `tty_poll`, `quiet`; for a stopped process `halted`, or
-    /// `out_of_turn` at a terminal that another process group has.
-    pub(super) evidence: String,
-    /// Duration of the wait in milliseconds.
-    pub(super) for_ms: u64,
 }
 
 impl TaskHandle {
@@ -177,6 +172,7 @@ impl TaskBrief {
             status: task.status,
             exit_status: exit_status(task),
             signal: signal(task),
+            never_ran: task.never_ran(),
             notes: Notes::of(task),
         }
     }
@@ -207,6 +203,7 @@ impl Notes {
             lost_earlier: lost.is_some_and(|(_, is_earlier)| is_earlier),
             listening: ListeningNote::of(task),
             taken_port: listening::taken_phrase(task),
+            outlived: task.outlived_sentence(),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             unended_processes: ended.map(|ended| UnendedProcesses::of(&ended.survivors)).unwrap_or_default(),
             error: ended
@@ -238,49 +235,19 @@ impl Notes {
         let input = if self.lost_earlier { "Earlier input" } else { "Input" };
         let lost = self.lost_input.as_ref().map(|lost| format!("{input} {}.", lost.clause()));
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
+        let outlived = self.outlived.clone();
         let held = self.awaiting_operator.map(WaitReason::sentence);
         let listening = self.listening.iter().map(ListeningNote::sentence);
         let taken = self.taken_port.as_ref().map(|taken| format!("{taken}."));
         let ceiling = self.ceiling.map(|hit| hit.advice().to_owned());
-        held.into_iter().chain(typed).chain(lost).chain(listening).chain(taken).chain(ceiling).chain(left)
-    }
-}
-
-/// The kind of wait reported for a program that asks on a terminal other than its command's streams.
-const OPERATOR: &str = "operator";
-
-impl WaitingNote {
-    pub(super) fn of(waiting: Option<&model::InputWait>, now: Timestamp) -> Option<Self> {
-        waiting.map(|waiting| Self {
-            // Only a person can answer there.
-            kind: match &waiting.program {
-                Some(_) if waiting.kind.is_input() => OPERATOR.to_owned(),
-                _ => <&str>::from(waiting.kind).to_owned(),
-            },
-            evidence: <&str>::from(waiting.evidence).to_owned(),
-            for_ms: millis_between(waiting.since, now),
-        })
-    }
-
-    /// Returns the statement for a receipt. That a process is stopped the kernel says, and since when only a look at it.
-    pub(super) fn statement(&self) -> String {
-        if self.kind.parse() == Ok(InputNeed::Stopped) {
-            let how = self.evidence.parse::<InputEvidence>().map(InputEvidence::word).unwrap_or_default();
-            return format!("It has been stopped for at least {} ({how}).", millis(self.for_ms));
-        }
-        format!("It seems to be {}.", self.sentence())
-    }
-
-    /// Returns how the task stands, and for how long.
-    pub(super) fn sentence(&self) -> String {
-        let evidence = self.evidence.parse::<InputEvidence>();
-        let is_weak = evidence.is_ok_and(InputEvidence::is_weak);
-        let what = match self.kind.parse::<InputNeed>() {
-            Ok(need) => need.clause(!is_weak && need != InputNeed::Key),
-            Err(_) => "waiting for the operator, who alone can answer".to_owned(),
-        };
-        let how = evidence.map(|evidence| format!(" ({})", evidence.word())).unwrap_or_default();
-        format!("{what} for {}{how}", millis(self.for_ms))
+        held.into_iter()
+            .chain(outlived)
+            .chain(typed)
+            .chain(lost)
+            .chain(listening)
+            .chain(taken)
+            .chain(ceiling)
+            .chain(left)
     }
 }
 
@@ -356,7 +323,9 @@ pub(super) fn next_steps(accepts_input: bool) -> &'static str {
 
 /// Reports bytes that were not kept.
 pub(super) fn dropped_line(dropped_bytes: u64) -> Option<String> {
-    (dropped_bytes > 0).then(|| format!("{dropped_bytes} bytes from the middle of the output were not kept."))
+    (dropped_bytes > 0).then(|| {
+        format!("{} from the middle of the output were not kept.", grouped_amount(dropped_bytes, "byte"))
+    })
 }
 
 /// Ends the receipt of a command with the number of bytes that were not kept and how to read the rest: with

@@ -110,7 +110,7 @@ fn next_after(reason: RejectionReason, status: TaskStatus) -> &'static str {
         RejectionReason::InputBacklogged => "TaskOutput to see what it is doing; type again when it reads.",
         RejectionReason::InputTooLong => "send less at once, or pass the data in a file.",
         RejectionReason::TtyRequired => {
-            "TaskInput with `input` or `eof`; `keys` and `resize` need a command run with `tty`."
+            "run the command with `tty` for `keys` and `resize`; TaskInput with `input` or `eof` if it takes input."
         }
         RejectionReason::InputClosed => "TaskOutput to read on, TaskStop to end it.",
     }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::listening::ListeningNote;
 use super::receipt::Receipt;
-use super::task::{self, TaskKind, WaitingNote};
+use super::task::{self, TaskKind, WaitReason};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
+use super::waiting_note::WaitingNote;
 use crate::envelope::units::{amount, millis};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::model::millis_between;
@@ -87,6 +88,9 @@ struct TaskRow {
     /// Addresses it listens on; it may not be ready to answer yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     listening: Vec<ListeningNote>,
+    /// Reason why it has not started and waits for the operator; present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    awaiting_operator: Option<WaitReason>,
     /// Position in the queue of its lane, in words; present only until it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     queued: Option<String>,
@@ -157,6 +161,7 @@ impl TaskRow {
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| millis_between(last, now)),
             waiting: WaitingNote::of(task.waiting.as_ref(), now),
             listening: ListeningNote::of(task),
+            awaiting_operator: WaitReason::of(task),
             queued: task::queue_place(task),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
             peak_memory: task.peak_memory,
@@ -165,13 +170,15 @@ impl TaskRow {
     }
 
     fn line(&self) -> String {
-        let by = self.started_by.as_ref().map(|by| format!("by {by}"));
+        let by = self.started_by.as_ref().map(|by| format!("started by {by}"));
+        let held = self.awaiting_operator.map(|reason| reason.phrase().to_owned());
         let quiet = self.quiet_ms.map(|ms| format!("quiet {}", millis(ms)));
         let waiting = self.waiting.as_ref().map(WaitingNote::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
         let facts: Vec<String> = [
             self.ended.clone(),
             self.queued.clone(),
+            held,
             by,
             quiet,
             waiting,

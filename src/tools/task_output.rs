@@ -9,13 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::budget::OutputBudget;
+use super::input::TOKENS_FIELD;
 use super::preview::{OutputCursor, StreamPreview};
 pub use super::reading::StreamLines;
 use super::reading::{self, LineRequest, Streams};
 use super::receipt::{Artifact, LEFT_OUT, Receipt};
-use super::task::{self, Notes, TaskKind, WaitingNote};
+use super::task::{self, Notes, TaskKind};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use super::wait_goal::{WaitGoal, retrieval, until};
+use super::waiting_note::WaitingNote;
 use crate::envelope::preview::StreamText;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::model::phrases::unusable;
@@ -217,7 +219,7 @@ in its cut line.
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("timeout", "timeout_ms"), ("id", "task_id"), ("session_id", "task_id")];
     const CLAMPED: &'static [(&'static str, u64, u64)] =
-        &[("timeout_ms", 0, LONGEST_WAIT_MS), ("context", 0, reading::MOST_CONTEXT)];
+        &[("timeout_ms", 0, LONGEST_WAIT_MS), ("context", 0, reading::MOST_CONTEXT), TOKENS_FIELD];
 
     type Input = TaskOutputInput;
     type Result = OutputResult;
@@ -293,7 +295,7 @@ in its cut line.
         let nothing = match (task.output_lost, task.output_truncated) {
             (true, _) => "(lost: its file was removed)",
             (false, true) => LEFT_OUT,
-            (false, false) => "(none)",
+            (false, false) => "(nothing to be seen)",
         };
         let preview = task.output_preview.as_deref().unwrap_or(nothing);
         let receipt = Receipt::new(outcome).lines(task.notes.lines()).lines(waiting).output(

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
-use super::task::{self, Notes, TaskKind, WaitingNote};
+use super::task::{self, Notes, TaskKind};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::envelope::units::{amount, size};
+use super::waiting_note::WaitingNote;
+use crate::envelope::units::{grouped_amount, size};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::model::{InputTarget, TaskStatus as Status, TaskView, TreeChanges};
 
@@ -274,7 +275,11 @@ waits for input. To wait, or to read output, use TaskOutput.";
                         .peak_memory
                         .map(|peak| format!("Memory: {} at its peak, as far as seen", size(peak))),
                 )
-                .line(format!("Output: {} in {}", amount(output.bytes, "byte"), amount(output.lines, "line")))
+                .line(format!(
+                    "Output: {} in {}",
+                    grouped_amount(output.bytes, "byte"),
+                    grouped_amount(output.lines, "line")
+                ))
                 .lines(task::dropped_line(output.dropped_bytes))
                 .lines(report.task.changes.as_ref().and_then(ChangesCount::line))
                 .output("Command", "task/command/cmd", Some(&command.cmd));
@@ -292,7 +297,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
 
 impl CommandReport {
     fn terminal_line(&self) -> String {
-        let input = if self.accepts_input { "accepts input" } else { "takes no input" };
+        let input = if self.accepts_input { "with input" } else { "without input" };
         match (self.cols, self.rows) {
             (Some(cols), Some(rows)) => format!("Terminal: {cols}x{rows}, {input}"),
             _ => format!("Terminal: none, {input}"),

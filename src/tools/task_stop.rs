@@ -111,9 +111,10 @@ servers before you finish.";
             }
             StopEffect::Noop => format!("Nothing to signal: {id} has not started"),
         };
-        let receipt = Receipt::new(outcome)
-            .line(format!("It {}.", stopped.task.predicate()))
-            .lines(stopped.task.notes.lines());
+        // What a signal does shows later.
+        let stands =
+            (stopped.effect != StopEffect::Signalled).then(|| format!("It {}.", stopped.task.predicate()));
+        let receipt = Receipt::new(outcome).lines(stands).lines(stopped.task.notes.lines());
         match stopped.effect {
             StopEffect::Cancelling if stopped.force_stop_requested => {
                 receipt.next("TaskOutput to see how it ends.")
@@ -121,6 +122,7 @@ servers before you finish.";
             StopEffect::Cancelling => {
                 receipt.next("TaskOutput to see how it ends; TaskStop again to kill it at once.")
             }
+            _ if stopped.task.never_ran => receipt,
             StopEffect::Signalled => receipt.next("TaskOutput to see how it reacts."),
             StopEffect::Noop if !stopped.task.status.is_terminal() => receipt.next(QUEUED_STEPS),
             StopEffect::Cancelled | StopEffect::Noop => receipt.next("TaskOutput to read what it printed."),

@@ -132,8 +132,8 @@ pub(super) trait Verb: Sized + 'static {
     }
 
     /// Returns a sentence for each part of an input that is interpreted differently from how it was given.
-    fn taken_otherwise(given: &Value) -> Vec<String> {
-        input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED)
+    fn taken_otherwise(given: &Value, room: Room) -> Vec<String> {
+        input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED, room)
     }
 
     /// Checks what the schema cannot express, such as mutually exclusive values.

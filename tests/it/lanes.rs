@@ -106,7 +106,7 @@ async fn the_second_command_of_a_lane_waits_is_told_so_and_starts_by_itself() {
 
     let answer = exec(&runtime, &workspace, "touch ran; sleep 0", json!({"yield_time_ms": 250})).await;
     let result = answer.envelope.result().expect("a result").clone();
-    let place = format!("lane build 1/1, behind {} sleep 300", first.as_str().expect("an id"));
+    let place = format!("lane build, 1 of 1 running, behind {} sleep 300", first.as_str().expect("an id"));
     assert_eq!((&result["disposition"], &result["queued"]), (&json!("queued"), &json!(place)), "{result}");
     assert_eq!(
         answer.receipt,
@@ -193,7 +193,8 @@ async fn a_batch_waits_for_its_items_no_longer_than_its_own_time() {
         (&json!("skipped"), &json!("batch_deadline")),
         "{result}"
     );
-    let waited = format!("it waited: lane build 1/1, behind {} sleep 300", first.as_str().expect("an id"));
+    let waited =
+        format!("it waited: lane build, 1 of 1 running, behind {} sleep 300", first.as_str().expect("an id"));
     assert!(
         answer.receipt.contains(&format!("skipped=batch_deadline (limit 2 s; {waited})")),
         "{}",
@@ -346,7 +347,10 @@ fn a_command_of_an_agents_own_shell_waits_and_its_output_is_what_it_would_be() {
     let listed = || door.json(&["task", "list"])["data"]["tasks"].clone();
     wait_until("it is queued", || listed()[0]["status"] == "queued");
     let place = listed()[0]["queued"].clone();
-    assert!(place.as_str().is_some_and(|place| place.starts_with("lane build 1/1, behind task_")), "{place}");
+    assert!(
+        place.as_str().is_some_and(|place| place.starts_with("lane build, 1 of 1 running, behind task_")),
+        "{place}"
+    );
     let first = listed()[1]["task_id"].as_str().expect("an id").to_owned();
     assert!(!door.home.workspace().join("x").exists());
     assert!(door.home.run(&["task", "stop", &first]).status.success());

@@ -134,8 +134,9 @@ fn every_command_is_listed_with_how_it_ended() {
         text.starts_with("1 active task") && text.contains(" running, ")
     });
     let (text, _) = call(&mut agent, "TaskList", json!({"scope": "all"}));
-    let is_end =
-        |line: &str| line.contains(" failed, exit 3 after ") && line.ends_with("s, by agent:gemini: exit 3");
+    let is_end = |line: &str| {
+        line.contains(" failed, exit 3 after ") && line.ends_with("s, started by agent:gemini: exit 3")
+    };
     assert!(text.lines().any(is_end) && text.contains(" running, "), "{text}");
     std::fs::write(&gate, "").expect("opened");
 }

@@ -70,7 +70,7 @@ fn row(fact: &TaskFact) -> (Vec<TaskFact>, Said, Option<TaskFact>) {
         TaskFact::Approved(_) => (vec![], said("queued", "", &[]), Some(TaskFact::Denied("not now".into()))),
         TaskFact::Denied(_) => (
             vec![end(TaskStatus::Cancelled)],
-            said("denied", "The operator denied this command: not now", WITHOUT_ROW),
+            said("denied", "The operator denied this: not now", WITHOUT_ROW),
             Some(TaskFact::Queued(wait)),
         ),
         TaskFact::Queued(wait) => (vec![], said("queued", wait.to_string(), ALL), Some(TaskFact::Admitted)),

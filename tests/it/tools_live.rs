@@ -86,7 +86,7 @@ async fn both_streams_are_cut_to_one_budget_and_filed_exactly() {
     let result = result(&answer);
     assert_eq!((&result["exit_status"], &result["truncated"]), (&json!(7), &json!(true)));
     for (name, whole) in [("stdout", out), ("stderr", err)] {
-        assert_eq!(result[format!("{name}_preview")], whole[..100]);
+        assert_eq!(result[format!("{name}_preview")], format!("{}[…]", &whole[..97]));
         let place = result[format!("{name}_artifact")].as_u64().expect("an index");
         let place = usize::try_from(place).expect("small");
         let path = result["artifacts"][place]["path"].as_str().expect("a path");

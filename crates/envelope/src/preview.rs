@@ -5,6 +5,7 @@ mod marker;
 mod unreadable;
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 pub use marker::ReadOn;
 
@@ -12,15 +13,17 @@ use super::pretty;
 use marker::{TextSize, Unit};
 
 /// The assumed number of characters per token.
-const CHARS_PER_TOKEN: u64 = 4;
+pub const CHARS_PER_TOKEN: u64 = 4;
 /// What is shown whole where a call asks for no budget, in tokens.
 const WHOLE_TOKENS: u64 = 8_000;
 /// The budget of longer output there, in tokens.
 const LONG_TOKENS: u64 = 2_000;
-/// The maximum budget of a call, in tokens.
-const MAX_TOKENS: u64 = 64_000;
-/// Below this many characters, a preview is only the beginning, without a marker.
+/// The minimum and maximum budget of a call, in tokens.
+pub const TOKENS: RangeInclusive<u64> = 1..=64_000;
+/// Below this many characters, a preview is only the beginning and [`CUT`].
 const SMALLEST_MARKED: usize = 200;
+/// The mark of a cut where there is no room to say what was left out.
+const CUT: &str = "[…]";
 /// A JSON document of a line shorter than this is shown as it was printed, in bytes.
 const LONG_LINE: usize = 240;
 
@@ -82,7 +85,7 @@ impl PreviewBudget {
         let chars = |tokens: u64| usize::try_from(tokens * CHARS_PER_TOKEN).unwrap_or(usize::MAX);
         match asked {
             None | Some(0) => Self { whole: chars(WHOLE_TOKENS), cut: chars(LONG_TOKENS) },
-            Some(tokens) => chars(tokens.min(MAX_TOKENS)).into(),
+            Some(tokens) => chars(tokens.clamp(*TOKENS.start(), *TOKENS.end())).into(),
         }
     }
 
@@ -249,7 +252,7 @@ impl<'a> Readable<'a> {
                     return Preview { text: all, truncated: false };
                 }
                 match budget.checked_sub(count(LAID_OUT) + 1).filter(|_| budget >= SMALLEST_MARKED) {
-                    None => first(&all, budget).to_owned(),
+                    None => beginning(&all, budget),
                     Some(left) => {
                         let cut = head_and_tail(&whole, &whole, left, &TextSize::of(&whole, self.read_on));
                         format!("{LAID_OUT}\n{cut}")
@@ -267,7 +270,7 @@ impl<'a> Readable<'a> {
 /// Truncates text that is longer than the budget.
 fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> TextSize) -> String {
     if budget < SMALLEST_MARKED {
-        first(head, budget).to_owned()
+        beginning(head, budget)
     } else {
         head_and_tail(head, tail, budget, &whole())
     }
@@ -327,6 +330,14 @@ fn last_lines(text: &str, share: usize) -> TextEnd<'_> {
         TextEnd { text: within, whole_lines: false }
     } else {
         TextEnd { text: lines, whole_lines: true }
+    }
+}
+
+/// Returns the beginning of a text that is longer than the budget, marked as cut if there is room for it.
+fn beginning(text: &str, budget: usize) -> String {
+    match budget.checked_sub(count(CUT)) {
+        Some(room) => format!("{}{CUT}", first(text, room)),
+        None => first(text, budget).to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::phrases::denial_sentence;
 use crate::{
     Exit, Lease, OutputView, StopSignal, StopView, TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
     TaskView, UnendedProcesses,
@@ -133,7 +134,7 @@ impl TaskState {
             TaskFact::Denied(note) => {
                 task.held = None;
                 self.denied = true;
-                self.error = Some(denial_error(note));
+                self.error = Some((DENIED.to_owned(), denial_sentence(note)));
             }
             TaskFact::Start { pid } => {
                 task.pid = *pid;
@@ -242,15 +243,6 @@ fn enter(task: &mut TaskView, at: Timestamp, status: TaskStatus) {
         task.status = status;
         task.updated_at = at;
     }
-}
-
-/// Returns the error of a task that the operator denied.
-fn denial_error(note: &str) -> (String, String) {
-    let said = match note.trim() {
-        "" => "The operator denied this command.".to_owned(),
-        note => format!("The operator denied this command: {note}"),
-    };
-    (DENIED.to_owned(), said)
 }
 
 /// Returns the error of a task that wrote more than `limit` bytes.

@@ -141,7 +141,7 @@ impl Painter<'_> {
     }
 }
 
-/// Describes a place in the queue of a lane: `lane build 2/2, behind t07`, and with `whole` what that one runs.
+/// Describes a place in the queue of a lane: `lane build, 2 of 2 running, behind t07`, and with `whole` what that one runs.
 pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait, whole: bool) -> String {
     let told = wait.describe(|id, number, cmd| {
         let name = state.view.task(id).map_or_else(|| format!("t{number:02}"), |task| alias(task));

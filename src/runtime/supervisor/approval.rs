@@ -441,7 +441,7 @@ mod tests {
         let (kind, message) = task.ended.as_ref().and_then(|ended| ended.error.clone()).expect("an error");
         assert_eq!(
             (kind.as_str(), message.as_str()),
-            ("operator_denied", "The operator denied this command: not on a Friday")
+            ("operator_denied", "The operator denied this: not on a Friday")
         );
         assert_eq!(supervisor.gate().held, []);
     }

@@ -99,7 +99,7 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir"), ("timeout", "timeout_ms")];
     const CLAMPED: &'static [(&'static str, u64, u64)] =
-        &[("yield_time_ms", *YIELD_MS.start(), *YIELD_MS.end())];
+        &[("yield_time_ms", *YIELD_MS.start(), *YIELD_MS.end()), input::TOKENS_FIELD];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Run the tests and wait for them", r#"{"cmd":"cargo test","yield_time_ms":30000}"#),
         ("Start a server as a task", r#"{"cmd":"npm run dev","yield_time_ms":0}"#),
@@ -113,11 +113,11 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
         input::parse::<Self>(given)
     }
 
-    fn taken_otherwise(given: &Value) -> Vec<String> {
+    fn taken_otherwise(given: &Value, room: Room) -> Vec<String> {
         let is_set = |name: &&str| given[*name] == true;
         let background = BACKGROUND.into_iter().filter(is_set);
         let background = background.map(|name| format!("`{name}` was taken as `yield_time_ms: 0`"));
-        background.chain(input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED)).collect()
+        background.chain(input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED, room)).collect()
     }
 
     fn check(input: CommandInput) -> Result<(), ToolError> {

@@ -172,7 +172,8 @@ fn promoted_command(task: &TaskView, output: &StreamPreview) -> PromotedCommand 
 }
 
 impl CompletedCommand {
-    /// Describes how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`. Also returns the
+    /// Describes how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`, `timed out after 2 s
+    /// (code 124)`. Also returns the
     /// name of the field this is based on.
     pub(super) fn end(&self) -> (String, Option<&'static str>) {
         let signal = self.signal.as_deref();
@@ -187,7 +188,14 @@ impl CompletedCommand {
             .chain(error)
             .chain(self.notes.unended_phrase())
             .collect();
-        if why.is_empty() { (end, field) } else { (format!("{end} ({})", why.join(", ")), field) }
+        let why = why.join(", ");
+        let end = match self.exit_status {
+            _ if why.is_empty() => end,
+            // No shell exits so: the status stands for the time limit.
+            Some(status) if self.notes.timed_out => format!("{why} (code {status})"),
+            _ => format!("{end} ({why})"),
+        };
+        (end, field)
     }
 
     pub(super) fn receipt(&self) -> Receipt {

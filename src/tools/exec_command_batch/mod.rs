@@ -11,6 +11,7 @@ pub use result::{BatchDetails, ItemError, ItemOutcome, SkipReason, project};
 
 use serde_json::Value;
 
+use super::budget::Room;
 use super::exec_command::ExecCommandTool;
 use super::plan::CallPlan;
 use super::receipt::Receipt;
@@ -52,8 +53,9 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
         input::parse(given)
     }
 
-    fn taken_otherwise(given: &Value) -> Vec<String> {
-        let otherwise = crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommandTool::CLAMPED);
+    fn taken_otherwise(given: &Value, room: Room) -> Vec<String> {
+        let clamped = ExecCommandTool::CLAMPED;
+        let otherwise = crate::tools::input::taken_otherwise(given, input::ALIASES, clamped, room);
         input::shared_in_words(given).into_iter().chain(otherwise).collect()
     }
 

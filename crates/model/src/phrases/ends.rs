@@ -42,6 +42,14 @@ pub fn denial_phrase(note: &str) -> String {
     }
 }
 
+/// Says the same in a sentence, to the agent whose command it was.
+pub fn denial_sentence(note: &str) -> String {
+    match note.trim() {
+        "" => "The operator denied this.".to_owned(),
+        note => format!("The operator denied this: {note}"),
+    }
+}
+
 /// Says how many processes of a task could not be ended.
 pub fn unended_word(count: usize) -> String {
     format!("{count} not ended")
@@ -93,6 +101,10 @@ impl TaskView {
             return Some(one_line(message.trim_end_matches('.'), WHY_CHARS));
         }
         Some(match (self.cause(), self.signal_before_end()) {
+            // A cause names no signal but that of the runtime.
+            (Some(cause), _) if ended.signalled_by.is_some() => {
+                format!("{} ({})", ended.word(), one_line(&cause, WHY_CHARS))
+            }
             (Some(cause), _) => one_line(&cause, WHY_CHARS),
             (None, Some((by, signal))) => format!("{} ({} by {by})", ended.word(), <&str>::from(signal)),
             (None, None) => self.word().into_owned(),
@@ -132,6 +144,23 @@ impl TaskView {
         let causes: Vec<String> =
             ceiling.into_iter().chain(timed_out).chain(self.stop_cause()).chain(signalled).collect();
         (!causes.is_empty()).then(|| causes.join(", "))
+    }
+
+    /// Says how its shell exited and which of its processes go on: `Its shell exited with code 0; sleep goes on.`. `None` once
+    /// the task has ended, and while its shell runs.
+    pub fn outlived_sentence(&self) -> Option<String> {
+        let names = self.events.iter().rev().find_map(|event| match &event.fact {
+            TaskFact::AtWork(names) | TaskFact::Kept(names) => Some(names),
+            _ => None,
+        });
+        let exit = self.events.iter().rev().find_map(|event| match &event.fact {
+            TaskFact::Exit(exit) => Some(exit.code_or_signal()),
+            _ => None,
+        });
+        let (names, (code, signal)) = names.zip(exit).filter(|_| !self.status.is_terminal())?;
+        let exit = exit_clause(code, signal.as_deref());
+        let goes = if names.len() == 1 { "goes" } else { "go" };
+        Some(format!("Its shell {exit}; {} {goes} on.", one_line(&names.join(", "), WHY_CHARS)))
     }
 
     /// Returns the last signal that the task received before it failed, and who sent it, unless that explains its end:

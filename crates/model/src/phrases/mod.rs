@@ -14,7 +14,9 @@ mod tool_errors;
 mod unread;
 mod waits;
 
-pub use ends::{deadline_clause, denial_phrase, exit_clause, exit_word, stop_clause, unended_word};
+pub use ends::{
+    deadline_clause, denial_phrase, denial_sentence, exit_clause, exit_word, stop_clause, unended_word,
+};
 pub use readers::receipt_reader;
 pub use routing::{NO_COMMAND, sibling_sentence};
 pub use standing::{
@@ -25,4 +27,4 @@ pub use tool_errors::{
     not_begun, question_not_found, task_not_found, unusable, unusable_field, withdrawal_error,
 };
 pub use unread::{OPEN_LINE, past_input_sentence};
-pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, NOT_BEGUN, hold_sentence, not_run_clause};
+pub use waits::{AWAITS_OPERATOR, AWAITS_TURN, GOES_ON, NOT_BEGUN, hold_sentence, hold_word, not_run_clause};

@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::hold_word;
 use crate::{HoldReason, InputWait, TaskFact, TaskStatus, TaskView};
 
 impl HoldReason {
     /// Says why a command has not started.
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Paused => "agents paused",
-            Self::Rule(_) => "needs approval",
-        }
+        hold_word(*self == Self::Paused)
     }
 
     /// Says why a command is held.

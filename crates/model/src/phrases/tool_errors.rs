@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde_json::json;
 
+use pilothouse_envelope::units::amount;
 use pilothouse_envelope::{ErrorKind, ToolError, one_line, with_causes};
 
-use super::NOT_BEGUN;
+use super::{NOT_BEGUN, denial_sentence};
 use crate::{AnswerRefusal, Error, Resource, TaskFact, TaskView};
 
 /// The maximum length of a path inside a sentence, in characters.
@@ -24,10 +25,10 @@ impl From<Error> for ToolError {
                     .with_hint("you may read it with TaskOutput; only who started it, or the operator, may type into it or stop it")
             }
             TaskLimit { limit } => {
-                let message = format!("{limit} tasks are already running, which is the limit.");
+                let message = format!("The limit of {} running at a time is reached.", amount(limit as u64, "task"));
                 Self::new(ErrorKind::TaskLimitReached, message)
                     .with_details(json!({ "limit": limit }))
-                    .with_hint("end a task with TaskStop, or wait for one to finish with TaskOutput")
+                    .with_hint("end a task of yours with TaskStop, or call again when one has finished")
                     .retryable(true)
             }
             HeldLimit { bytes } => {
@@ -99,8 +100,7 @@ impl From<Error> for ToolError {
                 Self::new(ErrorKind::InvalidToolInput, format!("This is {error}."))
             }
             Denied { note } => {
-                let said = if note.trim().is_empty() { ".".to_owned() } else { format!(": {}", note.trim()) };
-                let error = Self::new(ErrorKind::OperatorDenied, format!("The operator denied this{said}"));
+                let error = Self::new(ErrorKind::OperatorDenied, denial_sentence(&note));
                 let has_note = !note.trim().is_empty();
                 let error = if has_note { error.with_details(json!({ "note": note })) } else { error };
                 error.with_hint(DENIED)
@@ -226,7 +226,7 @@ pub fn question_not_found(id: &str) -> ToolError {
 /// Reports why an answer to a question was not accepted.
 fn not_accepted(refusal: &AnswerRefusal) -> ToolError {
     let (kind, id, hint) = match refusal {
-        AnswerRefusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call Question to see what is open"),
+        AnswerRefusal::Unknown(id) => return question_not_found(id.as_str()),
         AnswerRefusal::Settled { id, .. } => {
             (ErrorKind::QuestionSettled, id, "nothing is left to do; Question shows what is open")
         }
@@ -256,7 +256,8 @@ fn record_error(reason: &str, is_full: bool) -> ToolError {
     let hint = if is_full {
         "free some space where Pilothouse keeps its recordings; running tasks go on"
     } else {
-        "the operator sees the reason in the console; running tasks go on, and can be read and stopped"
+        "put the folder of the recordings back, or end the runtime (`pilothouse serve --stop`), which ends its tasks: the \
+         next call starts another; running tasks go on until then"
     };
     ToolError::new(kind, "The record cannot be written, so no new command is started.")
         .with_details(json!({ "reason": reason }))
@@ -277,7 +278,7 @@ pub fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> ToolError
     let reason = reason.into();
     ToolError::new(ErrorKind::InvalidToolInput, format!("The input of {tool} cannot be used: {reason}."))
         .with_details(json!({ "tool_name": tool, "field": field, "validation_error": reason }))
-        .with_hint(format!("change `{field}` as the published schema of {tool} says"))
+        .with_hint(format!("change `{field}`, or leave it out"))
 }
 
 /// Returns the name of a field that makes the command impossible to run, if any, and what is wrong with it.

@@ -22,6 +22,11 @@ pub fn not_run_clause(why: &str) -> String {
 pub const NOT_BEGUN: &str =
     "The login profile ended the shell before the command; nothing of the command was run.";
 
+/// Says why a command is held.
+pub fn hold_word(is_paused: bool) -> &'static str {
+    if is_paused { "agents paused" } else { "needs approval" }
+}
+
 /// Says why a command is held, and what its caller must not do.
 pub fn hold_sentence(is_paused: bool) -> String {
     let why = if is_paused {
@@ -41,7 +46,7 @@ impl LaneWait {
             LaneObstacle::Elsewhere => "behind a task of another workspace".to_owned(),
             LaneObstacle::Pressure(percent) => format!("memory is short (pressure {percent} %)"),
         };
-        format!("lane {lane} {running}/{slots}, {by}")
+        format!("lane {lane}, {running} of {slots} running, {by}")
     }
 
     /// Describes it for an agent, which knows tasks by their ids.
@@ -60,7 +65,7 @@ impl TaskView {
     }
 }
 
-/// As a person reads it: `lane build 2/2, behind t07 cargo build`.
+/// As a person reads it: `lane build, 2 of 2 running, behind t07 cargo build`.
 impl fmt::Display for LaneWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.describe(|_, number, cmd| format!("t{number:02} {cmd}")))
@@ -76,15 +81,15 @@ mod tests {
         let task = TaskId::from_random([7; 8]);
         let behind = LaneObstacle::Task { task: task.clone(), number: 7, cmd: "cargo build".into() };
         for (by, words) in [
-            (behind.clone(), "lane build 2/2, behind t07 cargo build"),
-            (LaneObstacle::Elsewhere, "lane build 2/2, behind a task of another workspace"),
-            (LaneObstacle::Pressure(12), "lane build 2/2, memory is short (pressure 12 %)"),
+            (behind.clone(), "lane build, 2 of 2 running, behind t07 cargo build"),
+            (LaneObstacle::Elsewhere, "lane build, 2 of 2 running, behind a task of another workspace"),
+            (LaneObstacle::Pressure(12), "lane build, 2 of 2 running, memory is short (pressure 12 %)"),
         ] {
             let wait = LaneWait { lane: "build".into(), running: 2, slots: 2, by };
             assert_eq!(wait.to_string(), words);
         }
         let wait = LaneWait { lane: "build".into(), running: 2, slots: 2, by: behind };
         let told = wait.describe(|task, _, _| task.to_string());
-        assert_eq!(told, format!("lane build 2/2, behind {task}"));
+        assert_eq!(told, format!("lane build, 2 of 2 running, behind {task}"));
     }
 }
