@@ -9,6 +9,7 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 use super::print;
 use super::program_start::ProgramStart;
 use crate::config::{FILE, LoadedSettings};
+use crate::dispatch::Code;
 use crate::envelope::SafeText;
 use crate::files::{self, Links};
 
@@ -23,7 +24,8 @@ const USUAL: &str = "vi";
 pub(super) fn run(start: &ProgramStart) -> Result<ExitCode> {
     let path = start.places.config_dir.join(FILE);
     if !io::stdin().is_terminal() {
-        return Err(eyre!("an editor needs a terminal; the file is {}", path.display()));
+        print::say(format_args!("an editor needs a terminal; the file is {}", path.display()))?;
+        return Ok(ExitCode::from(Code::Precondition.exit_code()));
     }
     create(&path)?;
     let read = || files::read(&path, Links::Followed, MOST_BYTES);
@@ -56,7 +58,7 @@ fn create(path: &Path) -> Result<()> {
 fn tell(start: &ProgramStart, path: &Path, before: &[u8]) -> Result<ExitCode> {
     if let Err(faults) = LoadedSettings::read(&start.places.config_dir, &start.places.workspace) {
         print::err(&SafeText::lines(&faults.to_string()))?;
-        print::say("not in effect until it is fixed: pilothouse config edit")?;
+        print::say("the settings are not in effect until that is corrected")?;
         return Ok(ExitCode::from(2));
     }
     let changed = files::read(path, Links::Followed, MOST_BYTES).is_ok_and(|after| after != before);

@@ -41,18 +41,21 @@ pub(super) fn start(state: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Masks secrets and makes hidden characters visible. The subscriber writes each event in a single call.
+/// Masks secrets and makes hidden characters visible. The subscriber writes each event in a single call, and would report a
+/// failure on standard error, which may be a file on the same full disk: then it panics. So an event that cannot be written
+/// is lost.
 struct MaskedWriter<W>(W);
 
 impl<W: Write> Write for MaskedWriter<W> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let event_text = String::from_utf8_lossy(event);
-        self.0.write_all(SafeText::lines(&mask(&event_text)).as_bytes())?;
+        let _ = self.0.write_all(SafeText::lines(&mask(&event_text)).as_bytes());
         Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        let _ = self.0.flush();
+        Ok(())
     }
 }
 
@@ -61,6 +64,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    #[test]
+    fn a_log_on_a_full_disk_is_no_error() {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("opened");
+        assert_eq!(MaskedWriter(full).write(b"an event").expect("no error"), 8);
+    }
 
     #[derive(Clone, Default)]
     struct Sink(Arc<Mutex<Vec<u8>>>);

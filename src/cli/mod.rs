@@ -49,12 +49,13 @@ mod stdout;
 mod surroundings;
 
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use color_eyre::eyre::{Result, WrapErr, eyre};
+use color_eyre::eyre::{Report, Result, WrapErr, eyre};
 use serde_json::json;
 
 pub use self::answer::{Form, PrintedAnswer};
@@ -66,11 +67,14 @@ use self::program_start::ProgramStart;
 pub use self::run::{answer as run_command, input as read_input};
 pub use self::server::RuntimeServer;
 use crate::agent::codex::MIRROR;
+use crate::config::Faults;
+#[cfg(feature = "console")]
+use crate::console::ConsoleError;
 use crate::dispatch::cli_only::HookInput;
-use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
+use crate::dispatch::{self, Code, CommandReach, Danger, Failure, Response};
 use crate::envelope::SafeText;
 use crate::ledger;
-use crate::link::Door;
+use crate::link::{self, Door};
 use crate::model::AnswerValue;
 use crate::process::{self, environment::Environment};
 
@@ -134,10 +138,37 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     match install_guards(&matches).and_then(|()| run_async(&matches)) {
         Ok(code) => code,
         Err(error) => {
-            let _ = print::say(format_args!("{error:#}"));
-            ExitCode::FAILURE
+            let (text, code) = match known_failure(&error) {
+                Some(failure) => (failure.text(), failure.exit_code()),
+                None => (format!("{error:#}"), 1),
+            };
+            let _ = print::say(text);
+            ExitCode::from(code)
         }
     }
+}
+
+/// Returns an error of a command that answers with no response as the failure that other commands answer with.
+fn known_failure(error: &Report) -> Option<Failure> {
+    if let Some(error) = error.downcast_ref::<link::Error>() {
+        return Some(dispatch::link_failure(error));
+    }
+    if let Some(Faults(faults)) = error.downcast_ref::<Faults>() {
+        return Some(dispatch::invalid_settings(faults));
+    }
+    #[cfg(feature = "console")]
+    if let Some(error @ ConsoleError::NoTerminal(_)) = error.downcast_ref::<ConsoleError>() {
+        return Some(Failure::new(Code::Precondition, error.to_string()));
+    }
+    let is_refused = |error: &&io::Error| {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+    };
+    let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).find(is_refused);
+    refused.map(|_| {
+        Failure::new(Code::Precondition, format!("{error:#}"))
+            .fix("`pilothouse doctor` says which folder, and what to do")
+    })
 }
 
 /// Handles a command line that runs nothing: prints help, or the parse error. A program gets either as an answer, except
@@ -166,10 +197,14 @@ fn refuse(refusal: &clap::Error, form: Option<&str>) -> ExitCode {
 
 /// Returns the answer to a command line that cannot be parsed; `text` says why.
 pub fn refusal_response(text: &str) -> Response {
-    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    let failure = Failure::new(Code::ArgError, first)
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default().trim_start_matches("error: ");
+    // A list of arguments follows on lines of its own.
+    let listed = lines.take_while(|line| first.ends_with(':') && !line.is_empty()).map(str::trim);
+    let message = [first].into_iter().chain(listed).collect::<Vec<_>>().join(" ");
+    let failure = Failure::new(Code::ArgError, message)
         .detail(text.trim_end())
-        .fix("see `pilothouse help`, or `pilothouse manifest` for all commands as JSON");
+        .fix("see the command's own `--help`, or `pilothouse manifest` for all commands as JSON");
     Response::failure(failure)
 }
 
@@ -220,7 +255,7 @@ fn is_background() -> bool {
 
 /// Runs the command on an async runtime.
 fn run_async(matches: &ArgMatches) -> Result<ExitCode> {
-    color_eyre::install()?;
+    install_hooks()?;
     Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
     process::take_short_turns();
     let mut builder = if has_many_jobs(matches) {
@@ -234,6 +269,17 @@ fn run_async(matches: &ArgMatches) -> Result<ExitCode> {
     let ended = runtime.block_on(dispatch(matches));
     runtime.shutdown_timeout(LINGER);
     ended
+}
+
+/// Reports errors and panics. A panic that cannot be reported, because standard error is full or closed, ends no more than
+/// any other.
+fn install_hooks() -> Result<()> {
+    let (panic_hook, error_hook) = color_eyre::config::HookBuilder::default().try_into_hooks()?;
+    error_hook.install()?;
+    std::panic::set_hook(Box::new(move |panic| {
+        let _ = print::bytes(format!("{}\n", panic_hook.panic_report(panic)).as_bytes(), true);
+    }));
+    Ok(())
 }
 
 /// Returns whether a command does several things at once and therefore needs threads, as a runtime in this process

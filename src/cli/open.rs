@@ -5,24 +5,21 @@ use std::process::ExitCode;
 use color_eyre::eyre::{Result, eyre};
 
 use super::console::{leave, show};
+use super::print;
 use super::program_start::ProgramStart;
+use crate::dispatch;
 use crate::dispatch::cli_only::OpenInput;
 use crate::link::Operator;
-use crate::runtime::past::{self, RecordingMatch};
+use crate::runtime::past;
 
 /// Shows a recording until the console is closed.
 pub(super) async fn run(start: &ProgramStart, input: &OpenInput) -> Result<ExitCode> {
     let places = &start.places;
-    let listed = match past::resolve(&places.recordings(), &places.workspace, &input.recording) {
-        RecordingMatch::One(listed) => listed,
-        RecordingMatch::None => {
-            return Err(eyre!(
-                "no recording is called {}; `pilothouse audit list` names them",
-                input.recording
-            ));
-        }
-        RecordingMatch::Many(names) => {
-            return Err(eyre!("more than one recording begins like that:\n{}", names.join("\n")));
+    let listed = match dispatch::find_recording(places, &input.recording) {
+        Ok(listed) => listed,
+        Err(failure) => {
+            print::say(failure.text())?;
+            return Ok(ExitCode::from(failure.exit_code()));
         }
     };
     if listed.live {

@@ -135,8 +135,10 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
     };
     let operator = match Operator::attach(&start.served_places().operator_socket(), start.cwd.clone()).await {
         Ok(operator) => operator,
-        Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
-        Err(error) => return Err(error.into()),
+        Err(error) => match Holder::of(&start.places).explain(error) {
+            Error::NoRuntime { .. } => return Ok(said("noop", "no runtime serves this workspace")),
+            error => return Err(error.into()),
+        },
     };
     let held = Holder::of(&start.places);
     let unended = match operator.ask(Act::Shutdown(CloseReason::StopCommand).on(Subject::Home)).await {

@@ -270,8 +270,11 @@ pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
     };
     let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
     let me = rustix::process::geteuid().as_raw();
-    if facts.mode() & 0o002 != 0 || (facts.uid() != me && facts.uid() != 0) {
-        return Err(source_fault(path, "others can write to it, so it is not read: own it, and chmod go-w"));
+    if facts.uid() != me && facts.uid() != 0 {
+        return Err(source_fault(path, "it belongs to another user, so it is not read: own it"));
+    }
+    if facts.mode() & 0o002 != 0 {
+        return Err(source_fault(path, "others can write to it, so it is not read: chmod go-w"));
     }
     read_text(&file, path)
 }

@@ -147,7 +147,11 @@ impl Source {
         let of_line =
             |at| entries.iter().find(|entry| entry.line == lines.at(at)).map(|entry| entry.key.clone());
         let key = key.or_else(|| at.and_then(of_line)).unwrap_or_default();
-        let what = error.message().trim().replace('\n', ", ");
+        // The names of Rust's types are no help.
+        let words =
+            [("expected usize", "expected a number"), ("expected u64", "expected a number"), ("\n", ", ")];
+        let message = error.message().trim().to_owned();
+        let what = words.iter().fold(message, |what, (name, word)| what.replace(name, word));
         self.fault(at.map(|at| lines.at(at)), &key, what)
     }
 }

@@ -298,7 +298,9 @@ impl LocalCommand for AuditVerify {
             return Ok(output);
         }
         let said: Vec<&str> = output.problems.iter().map(|found| found.says.as_str()).collect();
-        Err(Failure::running(Code::RecordDamaged, "The recording has been altered.")
+        let message = "The recording has been altered.";
+        Err(Failure::running(Code::RecordDamaged, message)
+            .with_text(format!("{message}\n{}", said.join("\n")))
             .detail(said.join("\n"))
             .with("recording", output.recording.clone())
             .with_data(json!(output)))

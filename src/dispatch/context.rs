@@ -8,7 +8,7 @@ use super::code::Code;
 use super::host::{Host, PrivateRuntime};
 use super::response::Failure;
 use crate::envelope::{Actor, CallOutcome, TaskId};
-use crate::link::{Act, Error, Reply, Request, Scripts, answer};
+use crate::link::{Act, Error, Holder, Reply, Request, Scripts, answer};
 use crate::model::{Metrics, StatusCounts, Subject, UndoReport, UndoRequest};
 use crate::paths::Places;
 use crate::runtime::StoredStreams;
@@ -147,9 +147,10 @@ impl CommandContext {
                 return Ok(answer(&runtime, &Actor::Cli, request).await);
             }
             Engine::Unused => {
-                match Scripts::dial(&self.host.places()?.agent_socket(), self.host.cwd()?).await {
+                let places = self.host.places()?;
+                match Scripts::dial(&places.agent_socket(), self.host.cwd()?).await {
                     Ok(scripts) => scripts,
-                    Err(error) => return Ok(Err(error)),
+                    Err(error) => return Ok(Err(Holder::of(&places).explain(error))),
                 }
             }
         };
@@ -222,7 +223,7 @@ pub fn link_failure(error: &Error) -> Failure {
     let failure = match error {
         Error::Gone | Error::Talk(_) => {
             Failure::running(Code::Unavailable, "The runtime of this workspace went away during the call.")
-                .again(": another runtime takes over")
+                .again(": the next call starts another, or says why it cannot")
                 .detail(failure.text())
         }
         Error::NoRoom { path } => {
@@ -230,7 +231,7 @@ pub fn link_failure(error: &Error) -> Failure {
             Failure::new(Code::LowDiskSpace, text).fix("free up some space")
         }
         Error::TooManyConnections { .. } => {
-            Failure::new(Code::TooManyConnections, format!("{error}.")).again(" in a moment")
+            Failure::new(Code::TooManyConnections, format!("{error}.")).again(", once some have ended")
         }
         Error::Handshake { .. } | Error::Silent { .. } => {
             Failure::new(Code::Unavailable, "Another runtime of this workspace is starting or ending.")

@@ -55,6 +55,7 @@ pub use manifest::reference;
 pub use prose::{
     GateDecision as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates,
 };
+pub use recording::find_recording;
 pub use registry::{COMMANDS, GROUPS, find, is_data, own_form};
 pub use relay::RelayInput;
 pub use response::{Failure, Meta, OWN_KEY, Phase, Response, SCHEMA_VERSION};

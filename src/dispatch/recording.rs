@@ -6,13 +6,21 @@ use super::code::Code;
 use super::context::CommandContext;
 use super::response::Failure;
 use crate::journal;
-use crate::runtime::past::{self, ListedRecording, Recording, RecordingMatch};
+use crate::paths::Places;
+use crate::runtime::past::{self, LATEST, ListedRecording, Recording, RecordingMatch};
+
+pub(super) fn find(cx: &CommandContext, asked: &str) -> Result<ListedRecording, Failure> {
+    find_recording(&cx.host.places()?, asked)
+}
 
 /// Finds a recording by `latest`, a name, or the prefix of a name.
-pub(super) fn find(cx: &CommandContext, asked: &str) -> Result<ListedRecording, Failure> {
-    let places = cx.host.places()?;
+///
+/// # Errors
+/// When none, or more than one, is meant.
+pub fn find_recording(places: &Places, asked: &str) -> Result<ListedRecording, Failure> {
     match past::resolve(&places.recordings(), &places.workspace, asked) {
         RecordingMatch::One(listed) => Ok(*listed),
+        RecordingMatch::None if asked == LATEST => Err(no_recording()),
         RecordingMatch::None => {
             Err(Failure::new(Code::NotFound, "No recording has that name.").with("recording", asked).fix(
                 "`pilothouse audit list` lists the recordings of this workspace, with `--all` those of \
@@ -34,10 +42,12 @@ pub(super) fn find_or_newest(cx: &CommandContext, asked: Option<&str>) -> Result
     }
     let places = cx.host.places()?;
     let newest = past::list(&places.recordings(), Some(&places.workspace)).pop();
-    newest.ok_or_else(|| {
-        Failure::new(Code::NotFound, "This workspace has no recording yet.")
-            .fix("a recording begins with `pilothouse`, `pilothouse serve` or an agent")
-    })
+    newest.ok_or_else(no_recording)
+}
+
+fn no_recording() -> Failure {
+    Failure::new(Code::NotFound, "This workspace has no recording yet.")
+        .fix("a recording begins with `pilothouse`, `pilothouse serve` or an agent")
 }
 
 pub(super) async fn read(listed: &ListedRecording) -> Result<Recording, Failure> {

@@ -16,6 +16,8 @@ pub const SCHEMA_VERSION: &str = "1.0";
 pub const OWN_KEY: &str = "x-pilothouse";
 /// The maximum length of a failure on one line, in characters.
 const LINE_CHARS: usize = 300;
+/// The maximum number of lines of a detail for a person.
+const DETAIL_LINES: usize = 8;
 
 /// When something went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -171,10 +173,14 @@ impl Failure {
 
     /// Returns the text for a person: the message, then what to do.
     pub fn text(&self) -> String {
-        let Details { message, suggestion, fix, .. } = &*self.0;
+        let Details { message, suggestion, fix, detail, .. } = &*self.0;
+        // A detail that repeats the message is for programs.
+        let detail = detail.as_ref().filter(|detail| !detail.contains(message.trim_end_matches('.')));
+        let lines = detail.into_iter().flat_map(|detail| detail.lines().take(DETAIL_LINES));
+        let detail: String = lines.map(|line| format!("\n{}", one_line(line, LINE_CHARS))).collect();
         let near = suggestion.as_ref().map(|near| format!("\ndid you mean {near}?"));
         let fix = fix.as_ref().map(|fix| format!("\nfix: {fix}"));
-        format!("{message}{}{}", near.unwrap_or_default(), fix.unwrap_or_default())
+        format!("{message}{detail}{}{}", near.unwrap_or_default(), fix.unwrap_or_default())
     }
 }
 
@@ -193,7 +199,12 @@ fn is_refusal(kind: ErrorKind) -> bool {
 /// Rewrites a hint for a model: a shell has commands instead of tools.
 fn hint_for_a_shell(kind: ErrorKind, hint: &str) -> String {
     if kind == ErrorKind::TaskNotFound {
-        return "`pilothouse task list --scope all` lists the tasks of this workspace".to_owned();
+        return "`pilothouse task list --scope all` lists the tasks of the runtime that serves now, `pilothouse audit list` \
+                the recordings of earlier ones"
+            .to_owned();
+    }
+    if matches!(kind, ErrorKind::QuestionNotFound | ErrorKind::QuestionSettled) {
+        return "`pilothouse question list` shows what is open".to_owned();
     }
     let command = |word: &str| tools::find(word).map(|tool| tool.cli).filter(|words| !words.is_empty());
     let words = hint.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric());
@@ -221,7 +232,9 @@ impl From<ToolError> for Failure {
             retryable: error.retryable,
             phase: if is_refusal(error.kind) { Phase::Validation } else { Phase::Execution },
             side_effects: (error.kind == ErrorKind::StartUnknown).then_some("partial"),
-            detail: None,
+            detail: ["reason", "os_error", "execution_root"]
+                .iter()
+                .find_map(|name| Some(context.get(*name)?.as_str()?.to_owned())),
             fix: error.recovery_hint.map(|hint| hint_for_a_shell(error.kind, &hint)),
             suggestion: None,
             context,

@@ -14,10 +14,18 @@ use crate::paths::Places;
 /// Turns the faults of files into one failure that names each.
 pub fn invalid_settings(faults: &[Fault]) -> Failure {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let count = if lines.len() == 1 { "One fault.".to_owned() } else { format!("{} faults.", lines.len()) };
-    Failure::new(Code::ConfigInvalid, format!("{count}\n{}", lines.join("\n")))
-        .fix("pilothouse config edit")
+    Failure::new(Code::ConfigInvalid, format!("The settings cannot be used.\n{}", lines.join("\n")))
+        .fix(settings_fix(faults))
         .with("faults", json!(faults))
+}
+
+/// Returns what mends such files.
+pub(super) fn settings_fix(faults: &[Fault]) -> &'static str {
+    if faults.iter().any(|fault| fault.line.is_some()) {
+        "correct that line; on a terminal, `pilothouse config edit` opens the settings"
+    } else {
+        "let this user read that file and nobody else write it, or move it away"
+    }
 }
 
 pub(super) struct ConfigPath;

@@ -102,12 +102,9 @@ impl Access {
     }
 
     fn given_up(&self, holder: &Holder, absence: Error) -> Error {
-        match (holder, absence) {
-            (Holder::Runtime(Some(address)), Error::NoRuntime { path }) => {
-                Error::Unreachable { pid: address.pid, path }
-            }
-            (_, Error::NoRuntime { .. }) => Error::Silent { log: background::log_path(&self.places) },
-            (_, absence) => absence,
+        match holder.explain(absence) {
+            Error::NoRuntime { .. } => Error::Silent { log: background::log_path(&self.places) },
+            absence => absence,
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The runtime folder cannot be trusted with sockets.
-    #[error("use the runtime folder {path}: it {problem}")]
+    #[error("the folder {path} is not used: it {problem}")]
     Folder {
         /// The folder.
         path: PathBuf,

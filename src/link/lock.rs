@@ -85,6 +85,14 @@ impl Holder {
         }
     }
 
+    /// Says that the workspace's runtime cannot be reached, where its absence would be said and this one holds the lock.
+    pub fn explain(&self, absence: Error) -> Error {
+        match (self.address(), absence) {
+            (Some(address), Error::NoRuntime { path }) => Error::Unreachable { pid: address.pid, path },
+            (_, absence) => absence,
+        }
+    }
+
     /// Returns the places of a workspace, with the sockets and recordings of its runtime if one serves it.
     pub fn places(&self, own: &Places) -> Places {
         match self.address() {
@@ -209,8 +217,11 @@ mod tests {
         // A caller with other environment variables gets the same sockets.
         let other = Places { runtime_dir: "/elsewhere".into(), ..places.clone() };
         assert_eq!(Holder::of(&other).places(&other).agent_socket(), places.agent_socket());
+        let absent = || Error::NoRuntime { path: "/s".into() };
+        assert!(matches!(Holder::of(&places).explain(absent()), Error::Unreachable { pid, .. } if pid == me));
         drop(lock);
         assert_eq!(Holder::of(&places), Holder::Nobody);
+        assert!(matches!(Holder::of(&places).explain(absent()), Error::NoRuntime { .. }));
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn siblings(locks: &Locks, workspace: &Path) -> Option<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use super::*;
     use crate::link::lock::WorkspaceLock;
@@ -64,7 +64,7 @@ mod tests {
             Places::beneath(&temp.path().join(name), &temp.path().join("state"), None).expect("places")
         });
         let _held = [WorkspaceLock::take(&main).expect("takes"), WorkspaceLock::take(&alien).expect("takes")];
-        let (announce, announced) = channel();
+        let (announce, announced) = sync_channel(9);
         let told = move |tree: &Path| announce.send(tree.to_owned()).expect("heard");
         let following = tokio::spawn(follow_siblings(main.locks(), main.workspace.clone(), told));
         let lock = WorkspaceLock::take(&fix).expect("takes");

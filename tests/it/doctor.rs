@@ -54,6 +54,14 @@ fn a_folder_open_to_others_and_a_runtime_that_serves_are_seen() {
     let found = finding(&doctor(&home), "state folder");
     let fix = format!("chmod 700 {}", state.display());
     assert_eq!((found["state"].as_str(), found["fix"].as_str()), (Some("problem"), Some(fix.as_str())));
+    let path = home.configure("config.toml", "[limits]\ntaks = 3\n");
+    let found = finding(&doctor(&home), "settings");
+    assert!(
+        found["found"].as_str().is_some_and(|found| found.contains("config.toml:2: limits.taks")),
+        "{found}"
+    );
+    assert!(found["fix"].as_str().is_some_and(|fix| fix.starts_with("correct that line")), "{found}");
+    std::fs::remove_file(path).expect("removed");
     // No command except `doctor` uses a state folder that others may enter.
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o700)).expect("closed");
 }

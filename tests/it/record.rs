@@ -439,6 +439,9 @@ fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
     std::fs::write(&segment, text.replacen("on record", "0n record", 1)).expect("changed");
     let (verified, code) = answer(&home, &["audit", "verify", "latest"]);
     assert_eq!((&verified["error"]["code"], code), (&json!("RECORD_DAMAGED"), 1), "{verified}");
+    let said = home.run(&["audit", "verify", "latest", "--output", "plain"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.starts_with("The recording has been altered.\n"), "{said}");
     let seq = 1 + text.lines().position(|line| line.contains("on record")).expect("the row");
     assert_eq!(verified["data"]["problems"][0]["first"], seq, "{verified}");
 }

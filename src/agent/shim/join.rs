@@ -1,7 +1,7 @@
 //! An agent's shim and the runtime it joins: the one that serves the workspace, wherever its environment variables
 //! placed it; one is started for the agent if there is none.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -90,7 +90,8 @@ impl Shim {
         let (joined, started) = access.join(true, dial).await?;
         if let Some(started) = started {
             let said = format!("pilothouse: {}", started.notice(places));
-            eprintln!("{}", SafeText::lines(&said));
+            // A client may have closed standard error.
+            let _ = writeln!(io::stderr(), "{}", SafeText::lines(&said));
         }
         Ok(joined)
     }

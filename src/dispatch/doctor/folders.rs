@@ -5,13 +5,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::finding::Area::Folders;
-use super::finding::DoctorFinding;
+use super::finding::{DoctorFinding, FindingState};
 use crate::config::{LoadedSettings, STARTER_COMMAND};
 use crate::dispatch::host::Host;
+use crate::dispatch::settings::settings_fix;
 use crate::envelope::units::size;
-use crate::link::{ClientRole, Error, Hello, Scripts, dial};
+use crate::link::{ClientRole, Error, Hello, Holder, Scripts, dial};
 use crate::paths::Places;
 
+/// The names of checks.
+const RUNTIME_FOLDER: &str = "runtime folder";
+const LOCKS: &str = "folder of locks";
 /// The minimum free disk space for starting tasks, in bytes.
 const FREE_BYTES: u64 = 256 << 20;
 
@@ -25,8 +29,14 @@ pub(super) async fn look(host: &dyn Host) -> Vec<DoctorFinding> {
         }
     };
     let mut all = vec![Folders.ok("workspace", displayed_path(&places.workspace))];
-    all.push(folder("runtime folder", &places.runtime_dir));
+    all.push(folder(RUNTIME_FOLDER, &places.runtime_dir));
     all.push(folder("state folder", &places.state_dir));
+    // It is the same for all callers, whatever their variables say.
+    let locks = places.locks().folder;
+    all.extend(
+        Some(folder(LOCKS, &locks))
+            .filter(|found| !locks.starts_with(&places.state_dir) || found.state == FindingState::Problem),
+    );
     all.extend(room(&places));
     all.extend(rules(&places));
     all.push(runtime(host, &places).await);
@@ -36,8 +46,13 @@ pub(super) async fn look(host: &dyn Host) -> Vec<DoctorFinding> {
 
 /// Says what is asked about before it runs. That nothing is, is a choice.
 fn rules(places: &Places) -> Option<DoctorFinding> {
-    let loaded = LoadedSettings::read(&places.config_dir, &places.workspace).ok()?;
-    let rules = loaded.settings.approvals;
+    let rules = match LoadedSettings::read(&places.config_dir, &places.workspace) {
+        Ok(loaded) => loaded.settings.approvals,
+        Err(faults) => {
+            let found: Vec<String> = faults.0.iter().map(ToString::to_string).collect();
+            return Some(Folders.problem("settings", found.join("; "), settings_fix(&faults.0)));
+        }
+    };
     if rules.is_empty() {
         let found = "there are none: agents' commands run without a question";
         return Some(Folders.note("approval rules", found).fix(STARTER_COMMAND));
@@ -78,7 +93,8 @@ fn folder(check: &'static str, path: &Path) -> DoctorFinding {
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing(check, path),
         Err(error) => {
-            let fix = format!("make {} readable for this user", displayed_path(path));
+            let above = path.parent().unwrap_or(path);
+            let fix = format!("make {} a folder that this user can enter", displayed_path(above));
             Folders.problem(check, format!("{}: {error}", displayed_path(path)), fix)
         }
     }
@@ -88,7 +104,10 @@ fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u3
     let path = displayed_path(path);
     let (found, fix) = match (is_dir, is_mine) {
         (false, _) => (format!("{path} is not a folder"), format!("mv {path} {path}.old")),
-        (_, false) => (format!("{path} belongs to another user"), format!("chown $(id -u) {path}")),
+        (_, false) => (
+            format!("{path} belongs to another user"),
+            format!("have root run: chown -R {} {path}", rustix::process::geteuid().as_raw()),
+        ),
         _ if mode & 0o077 != 0 => {
             (format!("{path} is open to others ({mode:o})"), format!("chmod 700 {path}"))
         }
@@ -112,14 +131,23 @@ fn missing(check: &'static str, path: &Path) -> DoctorFinding {
         std::fs::metadata(standing).is_ok_and(|facts| facts.uid() == rustix::process::geteuid().as_raw());
     let fix = match refused {
         rustix::io::Errno::ROFS => {
-            "its file system is read-only: mount it writable, or set XDG_STATE_HOME and XDG_CONFIG_HOME"
+            format!("its file system is read-only: mount it writable, or set {}", variable(check))
         }
         _ if is_mine => {
             return Folders.problem(check, found, format!("chmod u+w {}", displayed_path(standing)));
         }
-        _ => "have its owner let you write there, or set XDG_STATE_HOME and XDG_CONFIG_HOME",
+        _ => format!("have its owner let you write there, or set {}", variable(check)),
     };
-    Folders.problem(check, found, fix.to_owned())
+    Folders.problem(check, found, fix)
+}
+
+/// Returns the variable that names another folder.
+fn variable(check: &str) -> &'static str {
+    match check {
+        RUNTIME_FOLDER => "XDG_RUNTIME_DIR",
+        LOCKS => "HOME",
+        _ => "XDG_STATE_HOME",
+    }
 }
 
 fn room(places: &Places) -> Option<DoctorFinding> {
@@ -142,9 +170,17 @@ async fn runtime(host: &dyn Host, places: &Places) -> DoctorFinding {
     };
     match Scripts::dial(&places.agent_socket(), cwd).await {
         Ok(_) => Folders.ok(check, format!("serves at {}", displayed_path(&places.agent_socket()))),
-        Err(Error::NoRuntime { .. }) => Folders.ok(check, "none running; the console or an agent starts one"),
         Err(error) => {
-            let fix = "pilothouse serve --stop, then start it again with one version of the program";
+            let error = Holder::of(places).explain(error);
+            let fix = match &error {
+                Error::NoRuntime { .. } => {
+                    return Folders.ok(check, "none running; the console or an agent starts one");
+                }
+                // Its own words say how.
+                Error::OtherVersion { .. } | Error::Unreachable { .. } => "do that, then start it again",
+                Error::TooManyConnections { .. } => "end some of them, or raise `limits.connections`",
+                _ => "see `logs/pilothouse.log` in the state folder for the cause",
+            };
             Folders.problem(check, error.to_string(), fix)
         }
     }

@@ -38,6 +38,8 @@ pub(super) struct SystemFacts {
     ceilings: Result<(), CeilingObstacle>,
     has_systemd: bool,
     on_path: Option<std::path::PathBuf>,
+    /// The folder of this program.
+    folder: std::path::PathBuf,
 }
 
 impl SystemFacts {
@@ -69,6 +71,7 @@ impl SystemFacts {
             ceilings: crate::process::can_claim_controllers(),
             has_systemd: Path::new("/run/systemd/system").exists(),
             on_path: on_path(host, "pilothouse"),
+            folder: host.program().and_then(|program| Some(program.parent()?.to_owned())).unwrap_or_default(),
         }
     }
 }
@@ -165,7 +168,8 @@ fn descriptors(known: &SystemFacts) -> DoctorFinding {
         Some(most) if most < DESCRIPTORS => System.problem(
             "open files",
             format!("at most {most}: too few for 256 tasks"),
-            format!("ulimit -n {DESCRIPTORS}"),
+            // The program has raised its own soft limit already.
+            format!("have the hard limit raised to {DESCRIPTORS}: `LimitNOFILE=` of systemd, or /etc/security/limits.conf"),
         ),
         Some(most) => System.ok("open files", format!("at most {most}")),
         None => System.ok("open files", "no limit"),
@@ -212,7 +216,7 @@ fn program(known: &SystemFacts) -> DoctorFinding {
         None => System.problem(
             "pilothouse",
             "not on PATH: agents cannot start `pilothouse mcp`",
-            "cargo install --path .",
+            format!("put the folder of this program on PATH: {}", known.folder.display()),
         ),
     }
 }
@@ -235,6 +239,7 @@ mod tests {
             ceilings: Ok(()),
             has_systemd: true,
             on_path: Some("/usr/bin/pilothouse".into()),
+            folder: "/usr/bin".into(),
         }
     }
 
@@ -253,6 +258,7 @@ mod tests {
             ceilings: Err("your group also holds bash".into()),
             has_systemd: true,
             on_path: None,
+            folder: "/opt".into(),
         };
         let states: Vec<_> = findings(&bad).iter().map(|finding| finding.state).collect();
         use FindingState::{Note, Problem};

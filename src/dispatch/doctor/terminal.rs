@@ -125,7 +125,7 @@ fn locale(known: &TerminalFacts) -> DoctorFinding {
     }
     let found =
         format!("{:?} is not UTF-8: borders and non-English letters may be drawn wrong", known.locale);
-    Terminal.problem("locale", found, "export LANG=C.UTF-8")
+    Terminal.problem("locale", found, "export LC_ALL=C.UTF-8")
 }
 
 fn keys(known: &TerminalFacts) -> DoctorFinding {

@@ -89,7 +89,10 @@ fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<StreamRe
                 .suggest(near));
         }
         Some(_) => return Err(parse_failure("`_cmd` is not a string.")),
-        None => return Err(parse_failure("The line has no `_cmd`.")),
+        None => {
+            return Err(parse_failure("The line has no `_cmd`.")
+                .fix(r#"add the command, e.g. `"_cmd":"task.list"`; `pilothouse manifest` lists all"#));
+        }
     };
     *cmd = Some(path.clone());
     let opts = match payload.shift_remove("_opts") {

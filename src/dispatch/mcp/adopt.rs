@@ -131,7 +131,7 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
             let message = format!("{} has no setting for its shell.", agent.profile().name);
             let fix = match agent.own_shell() {
                 Some(_) => started,
-                None => "connect it over MCP: `pilothouse mcp install`".to_owned(),
+                None => format!("connect it over MCP: `pilothouse mcp install {}`", agent.as_str()),
             };
             return Err(precondition(&message).fix(fix));
         }

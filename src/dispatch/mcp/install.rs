@@ -345,7 +345,7 @@ impl InstallStep {
         let message = format!("{} cannot be merged: {why}; nothing was changed.", self.path.display());
         Failure::new(Code::Precondition, message)
             .with("file", self.path.display().to_string())
-            .fix("change it by hand: `mcp config` of this agent prints what to put there")
+            .fix("mend that file, or add by hand what `pilothouse mcp config` prints for this agent")
     }
 
     fn into_change(self) -> FileChange {

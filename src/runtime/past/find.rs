@@ -106,11 +106,14 @@ fn is_name(name: &str) -> bool {
     lengths == (8, 6, 3) && !pid.is_empty() && [date, seconds, part, pid].into_iter().all(digits)
 }
 
+/// The word for the newest recording.
+pub const LATEST: &str = "latest";
+
 /// Finds the recording that `asked` refers to: `latest` is the newest one that is not being written (or else the
 /// newest of all), anything else is a name or an unambiguous prefix of one.
 pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> RecordingMatch {
     let own = list(recordings, Some(workspace));
-    if asked == "latest" {
+    if asked == LATEST {
         let latest = own.iter().rfind(|listed| !listed.live).or(own.last());
         return latest.map_or(RecordingMatch::None, |listed| RecordingMatch::One(Box::new(listed.clone())));
     }

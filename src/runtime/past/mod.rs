@@ -11,7 +11,7 @@ mod snapshot;
 
 pub use crowds::{Crowd, crowds};
 pub use durations::{Durations, MOST_RUNS, add_run, durations};
-pub use find::{ListedRecording, RecordingMatch, RecordingState, list, resolve};
+pub use find::{LATEST, ListedRecording, RecordingMatch, RecordingState, list, resolve};
 pub use reader::{PastCall, PastEvent, Recording, read};
 pub use retention::forget_looks;
 
