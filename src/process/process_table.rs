@@ -38,14 +38,34 @@ impl ProcessTable {
 
     /// Returns the ids of the processes in a process group.
     pub fn members(&self, group: u32) -> impl Iterator<Item = i32> {
-        let is_member = move |entry: &&ProcessEntry| i64::from(entry.group) == i64::from(group);
-        self.entries.iter().filter(is_member).map(|entry| entry.pid)
+        self.entries.iter().filter(move |entry| is_in(entry, group)).map(|entry| entry.pid)
     }
 
     /// Returns the major and minor number of a process's terminal.
     pub fn terminal(&self, pid: i32) -> Option<(u32, u32)> {
         let entry = self.entries.iter().find(|entry| entry.pid == pid);
         entry.and_then(|entry| tree::device_numbers(entry.terminal))
+    }
+
+    /// Returns those of a process group that have no child in it: a shell waits for the others.
+    pub fn leaves(&self, group: u32) -> impl Iterator<Item = i32> {
+        let is_child = move |at: &usize| self.entries.get(*at).is_some_and(|entry| is_in(entry, group));
+        let has_child = move |pid: &i32| self.children.get(pid).is_some_and(|all| all.iter().any(&is_child));
+        self.members(group).filter(move |pid| !has_child(pid))
+    }
+
+    /// Returns the processor time of a process group, in clock ticks, and a number that grows when its children end.
+    pub fn work(&self, group: u32) -> (u64, u64) {
+        let members = self.entries.iter().filter(|entry| is_in(entry, group));
+        members.fold((0, 0), |(ticks, faults), entry| (ticks + entry.own_ticks, faults + entry.waited_faults))
+    }
+
+    /// Returns the processes below one that have a terminal other than its own, and that terminal's numbers.
+    pub fn inner_terminals(&self, pid: i32) -> impl Iterator<Item = (i32, (u32, u32))> {
+        let own = self.terminal(pid);
+        let below = self.below([pid]).into_iter();
+        let inner = below.filter_map(|entry| Some((entry.pid, tree::device_numbers(entry.terminal)?)));
+        inner.filter(move |(_, terminal)| Some(*terminal) != own)
     }
 
     /// Lists every descendant of these processes, and none of the processes themselves.
@@ -65,6 +85,10 @@ impl ProcessTable {
         }
         found
     }
+}
+
+fn is_in(entry: &ProcessEntry, group: u32) -> bool {
+    i64::from(entry.group) == i64::from(group)
 }
 
 #[cfg(test)]
@@ -90,6 +114,7 @@ mod tests {
         assert_eq!(pids(table.below([10, 1])), [11, 12, 13], "a root is not below another");
         assert!(table.below([13]).is_empty());
         assert_eq!(table.members(11).collect::<Vec<_>>(), [11, 12]);
+        assert_eq!(table.leaves(11).collect::<Vec<_>>(), [12]);
     }
 
     #[test]
@@ -104,6 +129,8 @@ mod tests {
         let table = ProcessTable::of(vec![at(7, 34_816), at(8, 0)]);
         assert_eq!(table.terminal(7), Some((136, 0)));
         assert_eq!((table.terminal(8), table.terminal(9)), (None, None));
+        let table = ProcessTable::of(vec![at(7, 34_816), ProcessEntry { parent: 7, ..at(8, 34_817) }]);
+        assert_eq!(table.inner_terminals(7).collect::<Vec<_>>(), [(8, (136, 1))]);
     }
 
     #[test]

@@ -57,6 +57,24 @@ pub struct InputLook {
     pub has_lines: bool,
 }
 
+impl InputMode {
+    /// Returns those of a terminal.
+    ///
+    /// # Errors
+    /// If it is none, or the kernel refuses.
+    pub fn of(terminal: impl AsFd) -> io::Result<Self> {
+        let modes = tcgetattr(terminal)?;
+        let character = |index| Some(modes.special_codes[index]).filter(|code| *code != 0);
+        Ok(Self {
+            echo: modes.local_modes.contains(LocalModes::ECHO),
+            canonical: modes.local_modes.contains(LocalModes::ICANON),
+            signals: modes.local_modes.contains(LocalModes::ISIG),
+            eof: character(SpecialCodeIndex::VEOF),
+            intr: character(SpecialCodeIndex::VINTR),
+        })
+    }
+}
+
 impl Pty {
     /// Opens a pair: our side, non-blocking, and the other side for the command.
     pub(super) fn open(size: Size) -> io::Result<(Self, OwnedFd)> {
@@ -143,15 +161,7 @@ impl Pty {
     /// # Errors
     /// If the kernel refuses.
     pub fn input_mode(&self) -> io::Result<InputMode> {
-        let modes = tcgetattr(&self.master)?;
-        let character = |index| Some(modes.special_codes[index]).filter(|code| *code != 0);
-        Ok(InputMode {
-            echo: modes.local_modes.contains(LocalModes::ECHO),
-            canonical: modes.local_modes.contains(LocalModes::ICANON),
-            signals: modes.local_modes.contains(LocalModes::ISIG),
-            eof: character(SpecialCodeIndex::VEOF),
-            intr: character(SpecialCodeIndex::VINTR),
-        })
+        InputMode::of(&self.master)
     }
 
     /// Returns all modes of the terminal.

@@ -51,6 +51,8 @@ pub(super) struct ProcessEntry {
     pub(super) cpu_ticks: u64,
     /// Processor time of its own threads, in clock ticks.
     pub(super) own_ticks: u64,
+    /// Page faults of children it has waited for: no child ends without some.
+    pub(super) waited_faults: u64,
     pub(super) threads: u32,
     /// Pages in memory.
     pub(super) rss_pages: u64,
@@ -141,6 +143,7 @@ fn parse(stat: &[u8]) -> Option<ProcessEntry> {
         name,
         cpu_ticks: (11..=14).filter_map(&count).sum(),
         own_ticks: (11..=12).filter_map(&count).sum(),
+        waited_faults: count(8).unwrap_or(0),
         threads: count(17).and_then(|threads| u32::try_from(threads).ok()).unwrap_or(1),
         rss_pages: count(21).unwrap_or(0),
         is_active: matches!(fields.first(), Some(&("R" | "D"))),
@@ -302,7 +305,7 @@ mod tests {
         assert_eq!(process.name, "a) b (c");
         assert_eq!((process.pid, process.parent, process.group, process.session), (4242, 1, 4242, 4240));
         assert_eq!((process.cpu_ticks, process.rss_pages, process.threads), (5 + 6 + 7 + 8, 2, 1));
-        assert_eq!(process.own_ticks, 5 + 6);
+        assert_eq!((process.own_ticks, process.waited_faults), (5 + 6, 2));
         assert_eq!((process.foreground, process.start, process.zombie), (4300, 987_654, false));
         assert_eq!((process.is_active, process.is_copy), (false, true), "4194304 and 64");
     }

@@ -319,7 +319,8 @@ impl TaskReading {
     }
 
     fn next_step(&self) -> String {
-        let type_into = if self.accepts_input { " TaskInput to type," } else { "" };
+        let is_offered = self.accepts_input && WaitingNote::may_be_answered(self.waiting.as_ref());
+        let type_into = if is_offered { " TaskInput to type," } else { "" };
         format!("TaskOutput with since={} to read on,{type_into} TaskStop to end it.", self.next_cursor)
     }
 }

@@ -290,7 +290,8 @@ waits for input. To wait, or to read output, use TaskOutput.";
         } else if report.task.status.is_terminal() {
             receipt.next("TaskOutput to read what it printed.")
         } else {
-            receipt.next(task::next_steps(command.accepts_input))
+            let is_offered = WaitingNote::may_be_answered(report.task.waiting.as_ref());
+            receipt.next(task::next_steps(command.accepts_input && is_offered))
         }
     }
 }

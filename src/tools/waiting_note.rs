@@ -36,6 +36,11 @@ impl WaitingNote {
         })
     }
 
+    /// Tells whether an agent may be told to answer: what nobody else may read, the operator types.
+    pub(super) fn may_be_answered(waiting: Option<&Self>) -> bool {
+        waiting.is_none_or(|waiting| waiting.kind.parse() != Ok(InputNeed::Secret))
+    }
+
     /// Returns the statement for a receipt. That a process is stopped the kernel says, and since when only a look at it.
     pub(super) fn statement(&self) -> String {
         if self.kind.parse() == Ok(InputNeed::Stopped) {

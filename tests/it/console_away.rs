@@ -20,7 +20,13 @@ use crate::console_fixture::{
 };
 
 fn waiting(kind: InputNeed, since: i64, task: TaskView) -> TaskView {
-    let waiting = InputWait { kind, evidence: InputEvidence::TtyRead, since: ago(since), program: None };
+    let waiting = InputWait {
+        kind,
+        evidence: InputEvidence::TtyRead,
+        since: ago(since),
+        program: None,
+        question: None,
+    };
     TaskView { tty: true, accepts_input: true, size: Size::nearest(80, 24), waiting: Some(waiting), ..task }
 }
 

@@ -133,6 +133,7 @@ fn npm_init() -> TaskView {
             evidence: InputEvidence::TtyRead,
             since: ago(38),
             program: None,
+            question: Some("package name: (demo-repo)".into()),
         }),
         description: Some("scaffold the package".into()),
         ceiling: None,

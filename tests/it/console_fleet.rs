@@ -37,8 +37,13 @@ pub(crate) fn at(place: usize, number: u32, cmd: &str, age: i64) -> TaskView {
 }
 
 fn tasks() -> Vec<TaskView> {
-    let waiting =
-        InputWait { kind: InputNeed::Line, evidence: InputEvidence::TtyRead, since: ago(38), program: None };
+    let waiting = InputWait {
+        kind: InputNeed::Line,
+        evidence: InputEvidence::TtyRead,
+        since: ago(38),
+        program: None,
+        question: None,
+    };
     vec![
         at(0, 1, "npm run dev", 1_862),
         TaskView { tty: true, accepts_input: true, waiting: Some(waiting), ..at(0, 2, "npm init", 42) },

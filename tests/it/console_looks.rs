@@ -57,6 +57,7 @@ fn secret(size: Size) -> App {
             evidence: InputEvidence::EchoOff,
             since: ago(5),
             program: None,
+            question: None,
         };
         Arc::make_mut(task).waiting = Some(waiting);
     }

@@ -165,7 +165,7 @@ fn a_name_has_room_where_the_list_is_wide() {
 }
 
 fn waiting(kind: InputNeed, evidence: InputEvidence, since: i64, task: TaskView) -> TaskView {
-    let waiting = InputWait { kind, evidence, since: ago(since), program: None };
+    let waiting = InputWait { kind, evidence, since: ago(since), program: None, question: None };
     TaskView { tty: true, accepts_input: true, waiting: Some(waiting), ..task }
 }
 

@@ -139,6 +139,7 @@ fn waits(kind: &str) -> TaskView {
             evidence: InputEvidence::TtyRead,
             since: ago(3),
             program: None,
+            question: None,
         }),
         ..task(1, "npm init", 9, 3)
     }
@@ -166,6 +167,7 @@ fn a_task_is_told_from_its_start_to_its_end() {
             evidence: InputEvidence::Quiet,
             since: ago(3),
             program: None,
+            question: None,
         }),
         ..running.clone()
     };

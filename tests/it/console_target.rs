@@ -38,7 +38,7 @@ fn change(app: &mut App, number: u32, change: impl FnOnce(TaskView) -> TaskView)
 fn asks(app: &mut App, number: u32, since: Timestamp) {
     let (kind, evidence) = (InputNeed::Secret, InputEvidence::TtyRead);
     change(app, number, |task| TaskView {
-        waiting: Some(InputWait { kind, evidence, since, program: None }),
+        waiting: Some(InputWait { kind, evidence, since, program: None, question: None }),
         ..task
     });
 }

@@ -310,6 +310,7 @@ fn a_line_is_one_call_and_a_secret_is_on_no_record() {
             evidence: InputEvidence::EchoOff,
             since: ago(1),
             program: None,
+            question: None,
         });
         next.tasks[6] = Arc::new(asks);
     });
@@ -331,6 +332,7 @@ fn a_program_that_asks_beside_the_streams_is_named_and_the_answer_is_in_no_histo
             evidence: InputEvidence::EchoOff,
             since: ago(1),
             program,
+            question: None,
         });
         next.tasks[6] = Arc::new(asks);
     });
@@ -685,6 +687,7 @@ fn foreign_commands_stay_in_their_rows_on_every_screen_and_in_every_dialog() {
                     evidence: InputEvidence::TtyRead,
                     since: ago(9),
                     program: None,
+                    question: None,
                 }),
                 ..task(1, cmd, 1, 1)
             };

@@ -133,3 +133,91 @@ fn a_reader_counts_wherever_it_is_on_the_terminal_and_nowhere_else() {
     comes_to_wait(&home, &session, "secret", "echo_off");
     assert_eq!(waits(&home, &working), None);
 }
+
+/// Stand-ins for what real programs do at their terminal while they ask: what they run, and what is seen of it.
+const ASKERS: [(&str, &str, &str); 12] = [
+    // bash's `read -t`, lftp, certbot
+    ("os.write(1, b'name: '); select.select([0], [], [], 60)", "line", "tty_poll"),
+    // prompt_toolkit
+    ("tty.setraw(0); os.write(1, b'name: ')\nwhile not poll(0.5): pass", "line", "tty_poll"),
+    // node's readline, beside other files
+    (
+        "tty.setraw(0); os.write(1, b'name: '); e.register(0, 1); e.register(os.pipe()[0], 1); e.poll(60)",
+        "line",
+        "tty_poll",
+    ),
+    ("os.write(1, b'name: '); os.readv(0, [bytearray(9)])", "line", "tty_read"),
+    ("os.write(1, b'name: '); os.splice(0, os.pipe()[1], 9)", "line", "tty_read"),
+    (
+        "os.write(1, b'name: '); threading.Thread(target=os.read, args=(0, 9)).start(); threading.Event().wait()",
+        "line",
+        "tty_read",
+    ),
+    // rpassword, and a password field of clack
+    ("tty.setraw(0); os.write(1, b'Password: '); os.read(0, 1)", "secret", "tty_read"),
+    (
+        "tty.setraw(0); os.write(1, b'Kennwort\\r\\n|  _\\r\\n\\x1b[?25l'); select.select([0], [], [])",
+        "secret",
+        "tty_poll",
+    ),
+    // dialoguer, inquirer.py
+    (
+        "tty.setraw(0); os.write(1, b'Pick\\r\\n> a\\r\\n  b\\r\\n\\x1b[?25l'); select.select([0], [], [])",
+        "key",
+        "tty_poll",
+    ),
+    ("tty.setraw(0); os.write(1, b'Pick:\\r\\n> a\\r\\n  b\\r\\n'); os.read(0, 1)", "key", "tty_read"),
+    // whiptail
+    (
+        "tty.setraw(0); os.write(1, b'\\x1b[?1049h\\x1b[HPick\\r\\n'); e.register(0, 1); e.poll(60)",
+        "key",
+        "tty_poll",
+    ),
+    // pinentry below an agent in another session, which is not below the task's shell
+    (
+        "import subprocess; tty.setraw(0); t = os.ttyname(0); subprocess.run(['setsid', '-f', sys.executable, '-c', 'import os, select; \
+      t = os.open(\"' + t + '\", os.O_RDWR | os.O_NOCTTY); os.write(t, b\"PIN: \")\\nwhile not select.select([t], [], [], .07)[0]: pass'], \
+      stdin=-3, stdout=-3); os.read(os.pipe()[0], 1)",
+        "secret",
+        "tty_poll",
+    ),
+];
+
+/// Stand-ins for programs at work, which ask nothing.
+const WORKERS: [&str; 6] = [
+    // a reader that feeds a job
+    "cat | sleep 100",
+    "script -qc 'printf \"working: \"; sleep 100' /dev/null",
+    // a working command in another host's terminal, and a server with keys of its own
+    "python3 -c 'import select, tty, os; tty.setraw(0); os.write(1, b\"working \"); select.select([0, os.pipe()[0]], [], [])'",
+    "python3 -c 'import select, tty, os; tty.setraw(0); os.write(1, b\"press h\\r\\n\"); select.select([0], [], [])'",
+    // `watch`: children of it end
+    "python3 -c 'import select, tty, os; tty.setraw(0); os.write(1, b\"every 2 s: \")\nwhile not select.select([0], [], [], .5)[0]: os.system(\"true\")'",
+    // it uses the processor
+    "python3 -c 'import select, tty, os; tty.setraw(0); os.write(1, b\"building: \")\nwhile not select.select([0], [], [], .05)[0]: sum(range(10**6))'",
+];
+
+#[test]
+fn whatever_a_program_does_while_it_asks_it_is_seen_asking_and_one_at_work_is_not() {
+    if !has("python3") {
+        return skip("python3 is not installed");
+    }
+    let home = Home::new();
+    home.serve_here();
+    let workers = WORKERS.map(|cmd| start(&home, cmd));
+    let asker = |(number, (body, _, _)): (usize, &(&str, &str, &str))| {
+        let head = "import os, select, sys, threading, tty\ne = select.epoll()\n\
+                    poll = lambda s: select.select([0], [], [], s)[0]\n";
+        let file = format!("asks{number}.py");
+        std::fs::write(home.workspace().join(&file), format!("{head}{body}\n")).expect("written");
+        start(&home, &format!("python3 {file}"))
+    };
+    let askers: Vec<String> = ASKERS.iter().enumerate().map(asker).collect();
+    // It has been silent for long before it asks, and prints nothing then.
+    let late = start(&home, "printf 'name: '; sleep 12; read x");
+    for (task, (_, kind, evidence)) in askers.iter().zip(ASKERS) {
+        comes_to_wait(&home, task, kind, evidence);
+    }
+    comes_to_wait(&home, &late, "line", "tty_read");
+    assert_eq!(workers.map(|task| waits(&home, &task)), [const { None }; WORKERS.len()]);
+}

@@ -47,7 +47,7 @@ fn end(status: TaskStatus) -> TaskFact {
 }
 
 fn waiting(kind: InputNeed, evidence: InputEvidence, program: Option<&str>) -> InputWait {
-    InputWait { kind, evidence, since: ago(20), program: program.map(str::to_owned) }
+    InputWait { kind, evidence, since: ago(20), program: program.map(str::to_owned), question: None }
 }
 
 /// Returns what follows a fact until it can be seen, what is said then, and a fact of the next kind.

@@ -119,6 +119,29 @@ async fn a_program_that_reads_keys_goes_on_waiting() {
 }
 
 #[tokio::test]
+async fn a_program_that_polls_the_terminal_beside_it_is_seen_asking() {
+    let bench = bench(SideTerminal::Always, LONG);
+    let poll = |print: &str, seconds: &str| {
+        let body = format!(
+            "import os, select, tty\nt = os.open(\"/dev/tty\", os.O_RDWR); tty.setraw(t)\n{print}\n\
+             while not select.select([t, os.pipe()[0]], [], [], {seconds})[0]: pass"
+        );
+        format!("python3 -c '{body}'")
+    };
+    // Its question is on stderr.
+    let menu = bench.promoted(bench.request(&poll("os.write(2, b\"? Pick\\n\")", "None"))).await;
+    // pinentry-curses
+    let secret = bench.promoted(bench.request(&poll("os.write(t, b\"Passphrase: \")", ".07"))).await;
+    let waiting = asks(&bench, &menu, InputNeed::Key).await;
+    assert!(waiting.is_certain() && waiting.question.as_deref() == Some("? Pick"), "{waiting:?}");
+    let waiting = asks(&bench, &secret, InputNeed::Secret).await;
+    assert_eq!((waiting.question.as_deref(), waiting.is_certain()), (Some("Passphrase:"), true));
+    typed(&bench, &menu, "x").await;
+    typed(&bench, &secret, "x").await;
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_command_is_asked_at_only_where_somebody_may_answer() {
     let has_terminal =
         "if true </dev/tty; then echo yes; else echo no; fi 2>/dev/null; echo ${GIT_TERMINAL_PROMPT-asks}";

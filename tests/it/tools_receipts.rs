@@ -329,6 +329,7 @@ fn task_output_success_cases() -> Cases {
             evidence: evidence.parse().expect("evidence"),
             since: at(38),
             program: None,
+            question: None,
         });
         task
     };
@@ -547,6 +548,7 @@ fn task_status_answers_cases() -> Cases {
         evidence: InputEvidence::EchoOff,
         since: at(38),
         program: None,
+        question: None,
     });
     let mut dropped =
         ended(running("for i in 1 2 3; do\n  make $i\ndone"), TaskStatus::Failed, Some(7), None);
@@ -579,6 +581,7 @@ fn task_list_shows_own_tasks_newest_first_cases() -> Cases {
         evidence: InputEvidence::TtyRead,
         since: at(38),
         program: None,
+        question: None,
     });
     waiting.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
     let tasks = || {

@@ -14,7 +14,7 @@ pub enum InputNeed {
     Line,
     /// A single key.
     Key,
-    /// A line that the terminal does not echo.
+    /// What nobody else may read: the terminal does not echo it, or the question says so.
     Secret,
     /// No input: a process of it is stopped.
     Stopped,
@@ -31,8 +31,8 @@ pub enum InputEvidence {
     TtyRead,
     /// The task's terminal does not echo.
     EchoOff,
-    /// Weak: the task has left a line unfinished and sleeps until its terminal becomes readable, perhaps polling
-    /// other files as well.
+    /// Weak: the task sleeps until its terminal becomes readable, perhaps polling other files as well, and its screen looks
+    /// like a question.
     TtyPoll,
     /// Weak: the task has written nothing for a while.
     Quiet,
@@ -61,6 +61,9 @@ pub struct InputWait {
     /// The name of the program that asks, if it asks on a terminal other than the command's streams, or that is stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// What it asks, if its screen shows that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
 }
 
 impl InputNeed {
@@ -75,9 +78,8 @@ impl InputWait {
     /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
     /// be an editor, a pager or a shell at its prompt.
     pub fn is_certain(&self) -> bool {
-        !self.evidence.is_weak()
-            && self.kind.is_input()
-            && (self.kind != InputNeed::Key || self.program.is_some())
+        let is_strong = !self.evidence.is_weak() && self.kind != InputNeed::Key;
+        self.kind.is_input() && (is_strong || self.program.is_some())
     }
 }
 

@@ -296,6 +296,7 @@ impl<'a> EventWords<'a> {
                     evidence: evidence.replace(' ', "_").parse().ok()?,
                     since: since.unwrap_or(at),
                     program,
+                    question: None,
                 })
             }
             "promoted" => TaskFact::Promoted { kept: note == "kept" },
@@ -366,7 +367,7 @@ mod tests {
     use crate::{CeilingKind, InputEvidence, InputLoss, InputNeed, LaneObstacle};
 
     fn waiting(kind: InputNeed, evidence: InputEvidence) -> InputWait {
-        InputWait { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }
+        InputWait { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None, question: None }
     }
 
     #[test]

@@ -193,13 +193,6 @@ impl Picture {
         (0..self.rows).all(|row| self.text_columns(row) == 0)
     }
 
-    /// Returns the text of the last used row.
-    pub fn last_line(&self) -> Option<String> {
-        let row = self.used_rows.checked_sub(1)?;
-        let cells = (0..self.columns).filter_map(|column| self.cell(row, column));
-        Some(cells.map(Cell::symbol).collect::<String>().trim_end().to_owned())
-    }
-
     /// Tells whether a row has text from a column on.
     pub fn goes_on(&self, row: u16, column: u16) -> bool {
         (column..self.end(row)).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))

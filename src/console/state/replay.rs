@@ -285,6 +285,7 @@ mod tests {
                     evidence: InputEvidence::TtyRead,
                     since: ms(1_006),
                     program: None,
+                    question: None,
                 }),
             ),
             event(1_050, TaskFact::Exit(Exit::Code(0))),

@@ -2,7 +2,7 @@
 //! queue.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -106,6 +106,8 @@ struct OutputCounts {
     dropped: AtomicU64,
     /// When the last byte arrived, in milliseconds since the Unix epoch; 0 before the first.
     last_at: AtomicU64,
+    /// When the last byte of any kind arrived, in milliseconds since the task's creation.
+    heard_ms: AtomicU32,
     /// Milliseconds from the task's creation to the first byte, plus one; 0 before the first.
     first_ms: AtomicU64,
 }
@@ -164,6 +166,7 @@ impl TaskIo {
         self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
         let now = u64::try_from(self.clock.now().wall.as_millisecond()).unwrap_or_default();
         self.counts.last_at.store(now, Ordering::Relaxed);
+        self.counts.heard_ms.store(self.elapsed_ms(), Ordering::Relaxed);
         self.progress.send_if_modified(|progress| {
             let moved = progress.stored != stored;
             progress.stored = stored;
@@ -177,6 +180,7 @@ impl TaskIo {
     fn ingest_aside(&self, bytes: &[u8], most: usize) -> IngestResult {
         self.lock_log().append(ByteSource::Tty, bytes, self.elapsed_ms());
         self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.counts.heard_ms.store(self.elapsed_ms(), Ordering::Relaxed);
         IngestResult { full: self.lock_ring().ingest(true, bytes, most), overrun: false }
     }
 
@@ -200,6 +204,11 @@ impl TaskIo {
     /// typed: while that grows, it waits for nothing.
     pub(crate) fn byte_count(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed) + self.counts.aside.load(Ordering::Relaxed)
+    }
+
+    /// Returns for how many milliseconds no byte has arrived.
+    pub(crate) fn silent_ms(&self) -> u32 {
+        self.elapsed_ms().saturating_sub(self.counts.heard_ms.load(Ordering::Relaxed))
     }
 
     /// Completes the log after the last byte, appending the kept tails to the heads.

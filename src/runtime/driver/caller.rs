@@ -129,6 +129,7 @@ mod tests {
             evidence: InputEvidence::EchoOff,
             since: Timestamp::UNIX_EPOCH,
             program: Some("sudo".into()),
+            question: None,
         };
         let line = "sudo asked for a password on its terminal, nobody answered within 90 s: it got the end of input\n";
         assert_eq!(no_input_message(Some(&waiting), 90), format!("pilothouse: {line}"));

@@ -85,6 +85,10 @@ fn send(
                 }
                 return Err(Error::io("resize the terminal of", id.as_str())(error));
             }
+            // What it draws now is no sign that it was at work.
+            if let Some(live) = driver.live.get_mut(&id) {
+                live.looks.again();
+            }
             driver.step(supervisor::SupervisorInput::Resized { id, by: by.clone(), size });
             return Ok(Ok(0));
         }

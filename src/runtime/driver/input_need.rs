@@ -1,62 +1,297 @@
-//! Detects whether a quiet task wants input or is stopped, from kernel state where it shows this, never by guessing
+//! Detects whether a quiet task wants input, from kernel state where it shows this, and never from text alone
 //! (docs/contract.md#waiting-for-input).
 //!
-//! A process in the terminal's foreground group that sleeps in a read of the terminal wants input; the kind of input
-//! follows from the terminal's modes. While echo is off, a reader anywhere counts, and a program that the kernel does not let
-//! us inspect. A process that waits in `poll`, `select` or `epoll`, or reads single keys, may
-//! just as well be an editor, a server with a few keys, or a shell: that counts only after an unfinished line of
-//! output, and only as weak evidence.
+//! [`asker`](TerminalLook::asker) finds the process that reads or polls the task's terminal. [`Scene::decide`] says what
+//! that is a wait for: by the terminal's modes, and in raw mode by the place of the cursor on the task's screen. On a
+//! terminal beside a command's streams only a program that asks reads, so more counts as a wait there. [`Sight`] compares
+//! two looks at a process that polls with a timeout.
 
-use std::os::unix::fs::FileExt as _;
+use std::fs;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::polling::polls_tty;
-use super::terminal_reads::{is_closed, reads};
+use super::polling::{TerminalPoll, poll_of};
+use super::sight::{Memory, Sight};
+use super::terminal_reads::{Device, feeds_pipe, folder, has_inner_terminal, input_mode, is_closed, reads};
+use crate::envelope::mask;
 use crate::model::{InputEvidence, InputNeed, InputWait};
-use crate::process::ProcessTable;
+use crate::process::{InputMode, ProcessTable, Pty};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::log::open_log;
-use crate::terminal::{ByteOrigin, clean};
+use crate::terminal::{CursorPlace, ScreenText};
 
-/// Bytes at the end of a log that are searched for a prompt.
-const PROMPT_BYTES: u64 = 2_048;
+/// Length limit of a program's name, in characters.
+const NAME_CHARS: usize = 32;
 
-/// Inspects a task's terminal; `since` is when the task last wrote.
-pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -> Option<InputWait> {
-    let pty = io.pty.get()?;
-    let mode = pty.input_mode().ok()?;
-    let group = pty.foreground_group()?;
-    let device = pty.device()?;
-    let hidden = !mode.echo && mode.canonical;
-    let is_read = |pid: i32| reads(pid, device, processes);
-    // A program with another user's rights (sudo) shows nothing of its call, and one of another session (pinentry) is in no
-    // group of this terminal.
-    let elsewhere = || processes.members(group).any(is_closed) || processes.pids().any(is_read);
-    let reads = processes.members(group).any(is_read) || hidden && elsewhere();
-    let (kind, evidence) = match (reads, hidden, mode.canonical) {
-        (true, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
-        (true, false, true) => (InputNeed::Line, InputEvidence::TtyRead),
-        // Looked at before its output, which takes longer.
-        (false, ..) if !processes.members(group).any(|pid| polls_tty(pid, processes)) => return None,
-        // In raw mode an editor or a pager reads keys all the time, which is no question, or weak evidence of one.
-        _ if !is_at_prompt(io) => return None,
-        (true, false, false) => (InputNeed::Key, InputEvidence::TtyRead),
-        (false, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
-        (false, false, _) => (InputNeed::Line, InputEvidence::TtyPoll),
-    };
-    Some(InputWait { kind, evidence, since, program: None })
+/// One look at a task's terminal.
+pub(super) struct TerminalLook<'a> {
+    pub(super) io: &'a TaskIo,
+    pub(super) pty: &'a Pty,
+    pub(super) processes: &'a ProcessTable,
+    /// When it last wrote.
+    pub(super) since: Timestamp,
+    /// The time of the look, and how long a program that polls with a timeout must have been at it.
+    pub(super) now: Duration,
+    pub(super) patience: Duration,
+    /// What the look before has left.
+    pub(super) memory: &'a mut Memory,
 }
 
-/// Tells whether a task's output ends in text on an unfinished line. Reads the end of its log.
-fn is_at_prompt(io: &TaskIo) -> bool {
-    let Ok(log) = open_log(&io.folder) else { return false };
-    let length = log.metadata().map_or(0, |log| log.len());
-    let mut end = vec![0; usize::try_from(length.min(PROMPT_BYTES)).unwrap_or(0)];
-    if log.read_exact_at(&mut end, length.saturating_sub(PROMPT_BYTES)).is_err() {
-        return false;
+/// What a process does at a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TerminalUse {
+    Read,
+    Poll(TerminalPoll),
+    /// The kernel does not show us what a program with another user's rights does.
+    Closed,
+}
+
+/// A process at a terminal, and that terminal's modes.
+#[derive(Clone, Copy)]
+struct Asker {
+    pid: i32,
+    act: TerminalUse,
+    mode: InputMode,
+}
+
+/// What is seen of a process at a terminal.
+struct Scene<'a> {
+    act: TerminalUse,
+    is_echoing: bool,
+    is_canonical: bool,
+    /// Whether the last line of text is unfinished.
+    is_open: bool,
+    /// Whether the process feeds a pipe.
+    is_feeding: bool,
+    screen: &'a ScreenText,
+}
+
+impl TerminalLook<'_> {
+    /// Looks.
+    pub(super) fn observe(self) -> Option<InputWait> {
+        let (io, processes) = (self.io, self.processes);
+        let group = self.pty.foreground_group()?;
+        let device = self.pty.device()?;
+        let device = (libc::major(device), libc::minor(device));
+        let mode = self.pty.input_mode().ok()?;
+        let screen = self.memory.read_screen(&io.screen);
+        let is_beside = !io.tty;
+        let is_open = if is_beside { io.asks() } else { screen.place() == CursorPlace::Open };
+        let is_special = !mode.canonical || !mode.echo || is_open;
+        let before = self.memory.sight.take();
+        let asker = asker(group, device, mode, processes, is_special)?;
+        let Asker { pid, act, mode } = innermost(asker, device, processes)?;
+        let scene = Scene {
+            act,
+            is_echoing: mode.echo,
+            is_canonical: mode.canonical,
+            is_open,
+            is_feeding: !is_beside && feeds_pipe(pid),
+            screen: &screen,
+        };
+        let (kind, evidence) = scene.decide(is_beside)?;
+        let is_timed = matches!(act, TerminalUse::Poll(poll) if !poll.is_endless);
+        let is_hidden = mode.canonical && !mode.echo;
+        if is_timed && !is_hidden {
+            let sight = Sight { pid, at: self.now, work: processes.work(group), is_settled: false };
+            let sight = sight.after(before, self.patience);
+            if !self.memory.sight.insert(sight).is_settled {
+                return None;
+            }
+        }
+        let question = screen.question().map(|asked| mask(&asked).into_owned());
+        let program = is_beside.then(|| name(pid)).flatten();
+        Some(InputWait { kind, evidence, since: self.since, program, question })
     }
-    let size = io.pty.get().and_then(|pty| pty.size().ok()).unwrap_or_default();
-    let text = clean(&end, ByteOrigin::Tty, size);
-    !text.ends_with('\n') && text.lines().last().is_some_and(|line| !line.trim().is_empty())
+}
+
+/// Finds the process that reads a terminal or waits for it: in the foreground, or anywhere if something `is_special` about
+/// the terminal.
+fn asker(
+    group: u32,
+    device: Device,
+    mode: InputMode,
+    processes: &ProcessTable,
+    is_special: bool,
+) -> Option<Asker> {
+    let read = |pid: i32| reads(pid, device, processes).then_some((pid, TerminalUse::Read));
+    let poll = |pid: i32| Some((pid, TerminalUse::Poll(poll_of(pid, device, processes)?)));
+    let closed = |pid: i32| is_closed(pid).then_some((pid, TerminalUse::Closed));
+    let members = || processes.members(group);
+    let found = members().find_map(read);
+    let found = found.or_else(|| members().find_map(closed).filter(|_| !mode.echo));
+    let found = found.or_else(|| members().find_map(poll));
+    // The pinentry of an agent in another session has opened the terminal by its path.
+    let found = found.or_else(|| {
+        let pids = || processes.pids().filter(|_| is_special);
+        pids().find_map(read).or_else(|| pids().find_map(poll))
+    });
+    found.map(|(pid, act)| Asker { pid, act, mode })
+}
+
+/// Returns the process that asks on the inner terminal of one that passes everything on (`script`); `None` if none does.
+fn innermost(outer: Asker, device: Device, processes: &ProcessTable) -> Option<Asker> {
+    if !matches!(outer.act, TerminalUse::Poll(_)) || !has_inner_terminal(outer.pid) {
+        return Some(outer);
+    }
+    let mut is_empty = true;
+    let inner = processes.inner_terminals(outer.pid).filter(|(_, inner)| *inner != device);
+    let found = inner.inspect(|_| is_empty = false).find_map(|(pid, inner)| {
+        let read = reads(pid, inner, processes).then_some(TerminalUse::Read);
+        let act = read.or_else(|| poll_of(pid, inner, processes).map(TerminalUse::Poll))?;
+        Some(Asker { pid, act, mode: input_mode(pid)? })
+    });
+    found.or(is_empty.then_some(outer))
+}
+
+/// Returns a program's name as reported by the kernel.
+fn name(pid: i32) -> Option<String> {
+    let name = fs::read_to_string(folder(pid).join("comm")).ok()?;
+    let name: String = name.trim().chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+impl Scene<'_> {
+    /// Decides what the process waits for, if for anything.
+    fn decide(&self, is_beside: bool) -> Option<(InputNeed, InputEvidence)> {
+        let hidden = (InputNeed::Secret, InputEvidence::EchoOff);
+        match (self.is_canonical, self.is_echoing, self.act) {
+            (true, false, TerminalUse::Read | TerminalUse::Closed) => Some(hidden),
+            (true, false, TerminalUse::Poll(_)) => self.is_open.then_some(hidden),
+            (true, true, TerminalUse::Closed) => None,
+            (true, true, TerminalUse::Read) => {
+                (self.is_open || !self.is_feeding).then_some((InputNeed::Line, InputEvidence::TtyRead))
+            }
+            (true, true, TerminalUse::Poll(poll)) => {
+                (self.is_open && self.is_asking(poll)).then_some((InputNeed::Line, InputEvidence::TtyPoll))
+            }
+            (false, ..) if is_beside => Some(self.decide_beside()),
+            (false, ..) => self.decide_raw(),
+        }
+    }
+
+    /// Decides about a terminal in raw mode. An editor or a pager reads keys all the time, which is no question, or weak
+    /// evidence of one.
+    fn decide_raw(&self) -> Option<(InputNeed, InputEvidence)> {
+        let place = self.screen.place();
+        let asks = match (place, self.act) {
+            (CursorPlace::Idle, _) => false,
+            (CursorPlace::Below, TerminalUse::Poll(poll)) => poll.is_alone,
+            (CursorPlace::Open, TerminalUse::Poll(poll)) => self.is_asking(poll),
+            (CursorPlace::Open, TerminalUse::Closed) => self.screen.ends_as_question(),
+            _ => true,
+        };
+        let is_read = self.act == TerminalUse::Read;
+        let need = match place {
+            _ if self.screen.asks_secret() => InputNeed::Secret,
+            CursorPlace::Open if !is_read => InputNeed::Line,
+            _ => InputNeed::Key,
+        };
+        asks.then_some((need, if is_read { InputEvidence::TtyRead } else { InputEvidence::TtyPoll }))
+    }
+
+    /// Decides about a terminal beside the streams in raw mode: whatever is open there is hidden.
+    fn decide_beside(&self) -> (InputNeed, InputEvidence) {
+        let is_read = !matches!(self.act, TerminalUse::Poll(_));
+        let is_hidden =
+            !self.is_echoing && is_read && self.is_open && self.screen.place() == CursorPlace::Open;
+        match is_hidden || self.screen.asks_secret() {
+            true => (InputNeed::Secret, InputEvidence::EchoOff),
+            false if is_read => (InputNeed::Key, InputEvidence::TtyRead),
+            false if self.is_open => (InputNeed::Line, InputEvidence::TtyPoll),
+            false => (InputNeed::Key, InputEvidence::TtyPoll),
+        }
+    }
+
+    /// Tells whether an open line before a wait is a question: what waits for other files too may be at work.
+    fn is_asking(&self, poll: TerminalPoll) -> bool {
+        poll.is_alone || self.screen.ends_as_question()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::{ByteOrigin, Contents, Size, Terminal};
+
+    const MIXED: TerminalUse = TerminalUse::Poll(TerminalPoll { is_endless: true, is_alone: false });
+    const ALONE: TerminalUse = TerminalUse::Poll(TerminalPoll { is_endless: true, is_alone: true });
+
+    /// What is found of a process at a terminal in `mode` (`canonical`, `hidden` or `raw`) that shows this.
+    fn need_of(act: TerminalUse, mode: &str, shown: &str, is_beside: bool) -> &'static str {
+        let mut terminal = Terminal::new(Size::nearest(40, 8), ByteOrigin::Tty);
+        let _ = terminal.feed(shown.as_bytes());
+        let screen = ScreenText::of(&Contents::of(&terminal));
+        let is_open = screen.place() == CursorPlace::Open;
+        let (is_echoing, is_canonical) = (mode == "canonical", mode != "raw");
+        let scene = Scene { act, is_echoing, is_canonical, is_open, is_feeding: false, screen: &screen };
+        match scene.decide(is_beside) {
+            None => "nothing",
+            Some((need, InputEvidence::TtyPoll)) => match need {
+                InputNeed::Secret => "perhaps secret",
+                InputNeed::Line => "perhaps line",
+                _ => "perhaps key",
+            },
+            Some((need, _)) => need.into(),
+        }
+    }
+
+    #[test]
+    fn a_wait_is_known_by_the_terminals_modes_and_by_the_cursor() {
+        const SCREEN: &str = "\x1b[?1049h\x1b[HPick\r\n";
+        for (act, mode, shown, expected) in [
+            (TerminalUse::Read, "canonical", "", "line"),
+            (TerminalUse::Read, "hidden", "", "secret"),
+            (TerminalUse::Closed, "hidden", "", "secret"),
+            (TerminalUse::Closed, "canonical", "name: ", "nothing"),
+            (MIXED, "hidden", "working\r\n", "nothing"),
+            (MIXED, "hidden", "PIN: ", "secret"),
+            (ALONE, "canonical", "name ", "perhaps line"),
+            (MIXED, "canonical", "working ", "nothing"),
+            (MIXED, "canonical", "name: ", "perhaps line"),
+            (TerminalUse::Read, "raw", "press h\r\n", "nothing"),
+            (TerminalUse::Read, "raw", "any key ", "key"),
+            (TerminalUse::Read, "raw", "Password: ", "secret"),
+            (TerminalUse::Read, "raw", "? Pick\r\n> a\r\n\x1b[?25l", "key"),
+            (TerminalUse::Read, "raw", SCREEN, "key"),
+            (MIXED, "raw", SCREEN, "perhaps key"),
+            (MIXED, "raw", "press h\r\n", "nothing"),
+            (MIXED, "raw", "working ", "nothing"),
+            (MIXED, "raw", "name: ", "perhaps line"),
+            (ALONE, "raw", "Enter the token ", "perhaps secret"),
+            (TerminalUse::Closed, "raw", "working ", "nothing"),
+        ] {
+            assert_eq!(need_of(act, mode, shown, false), expected, "{act:?} {mode} {shown:?}");
+        }
+    }
+
+    #[test]
+    fn beside_the_streams_every_reader_asks() {
+        for (act, mode, shown, expected) in [
+            (TerminalUse::Read, "raw", "", "key"),
+            (TerminalUse::Read, "raw", "Key: ", "secret"),
+            (TerminalUse::Read, "raw", "Pick\r\n\x1b[?25l", "key"),
+            (MIXED, "raw", "? Pick\r\n", "perhaps key"),
+            (MIXED, "raw", "Passphrase: ", "secret"),
+            (MIXED, "canonical", "working ", "nothing"),
+            (TerminalUse::Closed, "hidden", "", "secret"),
+        ] {
+            assert_eq!(need_of(act, mode, shown, true), expected, "{act:?} {mode} {shown:?}");
+        }
+    }
+
+    #[test]
+    fn who_feeds_a_pipe_and_has_asked_nothing_does_not_wait_for_a_person() {
+        let screen = ScreenText::default();
+        let scene = |is_open| Scene {
+            act: TerminalUse::Read,
+            is_echoing: true,
+            is_canonical: true,
+            is_open,
+            is_feeding: true,
+            screen: &screen,
+        };
+        assert_eq!(scene(false).decide(false), None);
+        assert_eq!(scene(true).decide(false), Some((InputNeed::Line, InputEvidence::TtyRead)));
+    }
 }

@@ -1,18 +1,16 @@
-//! Detects whether a process waits for its terminal in `poll`, `select` or `epoll` without a timeout: from
+//! Detects whether a process waits for a terminal in `poll`, `select` or `epoll`: from
 //! `/proc/PID/task/TID/syscall`, the descriptors it names, and for `epoll` from `/proc/PID/fdinfo`.
 //!
 //! If the descriptors are listed in the process's memory, they are read from `/proc/PID/mem`. The kernel lets a user
 //! inspect their own processes; where it does not (another user's program, a hardened kernel), no wait is reported.
 
 use std::fs::{self, File};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
-use super::terminal_reads::{DEV_TTY, folder};
+use super::terminal_reads::{Device, folder, leads_to, threads};
 use crate::process::ProcessTable;
 
-/// Threads inspected per process.
-const MOST_THREADS: usize = 64;
 /// Descriptors inspected per wait.
 const MOST_FDS: usize = 1_024;
 /// `POLLIN` and `EPOLLIN`.
@@ -20,25 +18,27 @@ const IN: u32 = 1;
 /// The size of a `struct pollfd`, in bytes: the descriptor, the requested events, the returned events.
 const POLLFD: usize = 8;
 
-/// Tells whether a thread of the process waits for its controlling terminal to become readable, without a timeout.
-pub(super) fn polls_tty(pid: i32, processes: &ProcessTable) -> bool {
-    let process = folder(pid);
-    let Some(terminal) = processes.terminal(pid) else { return false };
-    let is_terminal = |fd: &u32| {
-        let device = fs::metadata(process.join("fd").join(fd.to_string())).map(|file| file.rdev());
-        device
-            .map(|device| (libc::major(device), libc::minor(device)))
-            .is_ok_and(|device| device == terminal || device == DEV_TTY)
-    };
-    let threads = fs::read_dir(process.join("task")).into_iter().flatten().flatten().take(MOST_THREADS);
-    let mut waits = threads.filter_map(|thread| {
-        let call = fs::read_to_string(thread.path().join("syscall")).ok()?;
-        Wait::parse(&call)?.descriptors(&process)
-    });
-    waits.any(|descriptors| descriptors.iter().take(MOST_FDS).any(is_terminal))
+/// A wait until a terminal becomes readable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TerminalPoll {
+    /// Whether it has no timeout.
+    pub(super) is_endless: bool,
+    /// Whether it is for nothing but the terminal.
+    pub(super) is_alone: bool,
 }
 
-/// A wait for one of several descriptors, without a timeout.
+/// Returns the wait of a thread of the process for the terminal to become readable.
+pub(super) fn poll_of(pid: i32, device: Device, processes: &ProcessTable) -> Option<TerminalPoll> {
+    threads(pid).find_map(|thread| {
+        let (wait, is_endless) = Wait::parse(&fs::read_to_string(thread.join("syscall")).ok()?)?;
+        let descriptors = wait.descriptors(&folder(pid))?;
+        let leads = |fd: &u32| leads_to(device, pid, *fd, processes);
+        let leading = descriptors.iter().take(MOST_FDS).filter(|fd| leads(fd)).count();
+        (leading > 0).then_some(TerminalPoll { is_endless, is_alone: leading == descriptors.len() })
+    })
+}
+
+/// A wait for one of several descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     /// On the descriptors of this `epoll`.
@@ -50,8 +50,9 @@ enum Wait {
 }
 
 impl Wait {
-    /// Parses a line of `/proc/PID/syscall`: the system call's number and its six arguments.
-    fn parse(call: &str) -> Option<Self> {
+    /// Parses a line of `/proc/PID/syscall`: the system call's number and its six arguments. Tells also whether the wait
+    /// is without a timeout.
+    fn parse(call: &str) -> Option<(Self, bool)> {
         let mut words = call.split_ascii_whitespace();
         let number: libc::c_long = words.next()?.parse().ok()?;
         let args: Vec<u64> =
@@ -59,19 +60,22 @@ impl Wait {
         let &[first, second, third, fourth, fifth, _] = &args[..] else { return None };
         // A number of milliseconds; only the lower half of the register counts.
         let is_endless = |ms: u64| ms & 0xffff_ffff == 0xffff_ffff;
-        match number {
-            libc::SYS_epoll_pwait if is_endless(fourth) => Some(Self::Epoll(u32::try_from(first).ok()?)),
-            libc::SYS_epoll_pwait2 if fourth == 0 => Some(Self::Epoll(u32::try_from(first).ok()?)),
-            libc::SYS_ppoll if third == 0 => Some(Self::Poll { at: first, count: second }),
-            libc::SYS_pselect6 if fifth == 0 => Some(Self::Select { at: second, count: first }),
+        let epoll = || u32::try_from(first).ok().map(Self::Epoll);
+        let (poll, select) =
+            (Self::Poll { at: first, count: second }, Self::Select { at: second, count: first });
+        Some(match number {
+            libc::SYS_epoll_pwait => (epoll()?, is_endless(fourth)),
+            libc::SYS_epoll_pwait2 => (epoll()?, fourth == 0),
+            libc::SYS_ppoll => (poll, third == 0),
+            libc::SYS_pselect6 => (select, fifth == 0),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_epoll_wait if is_endless(fourth) => Some(Self::Epoll(u32::try_from(first).ok()?)),
+            libc::SYS_epoll_wait => (epoll()?, is_endless(fourth)),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_poll if is_endless(third) => Some(Self::Poll { at: first, count: second }),
+            libc::SYS_poll => (poll, is_endless(third)),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_select if fifth == 0 => Some(Self::Select { at: second, count: first }),
-            _ => None,
-        }
+            libc::SYS_select => (select, fifth == 0),
+            _ => return None,
+        })
     }
 
     /// Returns the descriptors that the wait watches for readability.
@@ -112,9 +116,8 @@ fn parse_pollfd(bytes: &[u8]) -> Option<u32> {
 }
 
 fn memory(process: &Path, at: u64, length: usize) -> Option<Vec<u8>> {
-    let path: PathBuf = process.join("mem");
     let mut bytes = vec![0; length];
-    File::open(path).ok()?.read_exact_at(&mut bytes, at).ok()?;
+    File::open(process.join("mem")).ok()?.read_exact_at(&mut bytes, at).ok()?;
     Some(bytes)
 }
 
@@ -125,21 +128,23 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn a_wait_without_an_end_is_told_from_one_with_a_time() {
-        let node = "281 0xe 0x7fff2338fe10 0x400 0xffffffff 0x0 0x8 0x7fff2338f0b0 0x7f80e9926cae";
-        assert_eq!(Wait::parse(node), Some(Wait::Epoll(14)));
-        let poll = "7 0x55d0 0x2 0xffffffffffffffff 0x0 0x0 0x0 0x7ffe 0x7f12";
-        assert_eq!(Wait::parse(poll), Some(Wait::Poll { at: 0x55d0, count: 2 }));
-        let select = "270 0x1 0x7ffe10 0x0 0x0 0x0 0x7ffe20 0x7ffe 0x7f12";
-        assert_eq!(Wait::parse(select), Some(Wait::Select { at: 0x7f_fe10, count: 1 }));
-        for other in [
-            "281 0xe 0x7fff2338fe10 0x400 0x3e8 0x0 0x8 0x7fff2338f0b0 0x7f80e9926cae",
-            "7 0x55d0 0x2 0x64 0x0 0x0 0x0 0x7ffe 0x7f12",
-            "270 0x1 0x7ffe10 0x0 0x0 0x7ffe30 0x7ffe20 0x7ffe 0x7f12",
-            "0 0x0 0x7f9d4fa63000 0x20000 0x0 0x0 0x0 0x7ffc 0x7f9d",
-            "running",
-            "-1 0x7ffe 0x7f12",
-            "",
+        let select = |at, count| Wait::Select { at, count };
+        for (call, wait) in [
+            ("281 0xe 0x7fff2338fe10 0x400 0xffffffff 0x0 0x8 0x7fff", (Wait::Epoll(14), true)),
+            ("281 0xe 0x7fff2338fe10 0x400 0x3e8 0x0 0x8 0x7fff 0x7f80", (Wait::Epoll(14), false)),
+            (
+                "7 0x55d0 0x2 0xffffffffffffffff 0x0 0x0 0x0 0x7ffe 0x7f12",
+                (Wait::Poll { at: 0x55d0, count: 2 }, true),
+            ),
+            ("7 0x55d0 0x2 0x64 0x0 0x0 0x0 0x7ffe 0x7f12", (Wait::Poll { at: 0x55d0, count: 2 }, false)),
+            ("270 0x1 0x7ffe10 0x0 0x0 0x0 0x7ffe20 0x7ffe 0x7f12", (select(0x7f_fe10, 1), true)),
+            ("270 0x1 0x7ffe10 0x0 0x0 0x7ffe30 0x7ffe20 0x7ffe 0x7f12", (select(0x7f_fe10, 1), false)),
         ] {
+            assert_eq!(Wait::parse(call), Some(wait), "{call}");
+        }
+        for other in
+            ["0 0x0 0x7f9d4fa63000 0x20000 0x0 0x0 0x0 0x7ffc 0x7f9d", "running", "-1 0x7ffe 0x7f12", ""]
+        {
             assert_eq!(Wait::parse(other), None, "{other}");
         }
     }

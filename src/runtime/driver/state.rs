@@ -53,6 +53,8 @@ pub(in crate::runtime) struct Driver {
     pub(super) is_listening: bool,
     /// How many more seconds are looked at although nothing happens.
     pub(super) seconds_left: u8,
+    /// Seconds counted while there were tasks.
+    pub(super) seconds: u32,
     // A lock, not a message: only one job at a time holds it, and none waits for it.
     pub(super) lanes: Arc<Mutex<LaneQueues>>,
     pub(super) lane_jobs: LaneJobs,
@@ -119,6 +121,7 @@ impl Driver {
             listening: Arc::default(),
             is_listening: false,
             seconds_left: 0,
+            seconds: 0,
             lanes: Arc::new(Mutex::new(LaneQueues::new(lanes))),
             lane_jobs: LaneJobs::default(),
             jobs: JoinSet::new(),

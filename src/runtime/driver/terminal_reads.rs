@@ -2,45 +2,62 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::process::ProcessTable;
+use crate::process::{InputMode, ProcessTable};
 
 /// Kernel functions in which a process sleeps while it reads a terminal; in some of them also while it writes to one.
-pub(super) const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
+const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
+/// System calls that read from the descriptor in their first argument.
+const READS: [libc::c_long; 3] = [libc::SYS_read, libc::SYS_readv, libc::SYS_splice];
 
 /// Threads inspected per process.
 const MOST_THREADS: usize = 64;
+/// Descriptors of a process inspected for an inner terminal.
+const MOST_OPEN: usize = 256;
 
-/// The device number of `/dev/tty`: major, minor.
-pub(super) const DEV_TTY: (u32, u32) = (5, 0);
+/// The device numbers of `/dev/tty` and `/dev/ptmx`: major, minor.
+const DEV_TTY: (u32, u32) = (5, 0);
+const DEV_PTMX: (u32, u32) = (5, 2);
+
+/// A terminal, by its device number: major, minor.
+pub(super) type Device = (u32, u32);
 
 /// Returns the folder in which the kernel describes a process.
 pub(super) fn folder(pid: i32) -> PathBuf {
     Path::new("/proc").join(pid.to_string())
 }
 
-/// Tells whether a thread of a process sleeps in a read of the terminal with this device number. `/dev/tty` is that terminal
-/// only for a process whose controlling terminal it is: on another one, the same file leads there.
-pub(super) fn reads(pid: i32, device: u64, processes: &ProcessTable) -> bool {
-    let numbers = (libc::major(device), libc::minor(device));
-    let is_own = || processes.terminal(pid) == Some(numbers);
-    let process = folder(pid);
-    let threads = fs::read_dir(process.join("task")).into_iter().flatten().flatten().take(MOST_THREADS);
-    let mut calls = threads.filter_map(|thread| {
-        let of = |name: &str| fs::read_to_string(thread.path().join(name));
+/// Returns the folders of a process's threads.
+pub(super) fn threads(pid: i32) -> impl Iterator<Item = PathBuf> {
+    let threads = fs::read_dir(folder(pid).join("task")).into_iter().flatten().flatten();
+    threads.take(MOST_THREADS).map(|thread| thread.path())
+}
+
+/// Returns what a process has open as a descriptor; `None` if nothing, or if that is not shown to us.
+fn file_of(pid: i32, fd: u32) -> Option<fs::Metadata> {
+    fs::metadata(folder(pid).join("fd").join(fd.to_string())).ok()
+}
+
+/// Tells whether a process's descriptor leads to a terminal. `/dev/tty` is that terminal only for a process whose
+/// controlling terminal it is: on another one, the same file leads there.
+pub(super) fn leads_to(device: Device, pid: i32, fd: u32, processes: &ProcessTable) -> bool {
+    let opened = file_of(pid, fd).map(|file| (libc::major(file.rdev()), libc::minor(file.rdev())));
+    opened == Some(device) || opened == Some(DEV_TTY) && processes.terminal(pid) == Some(device)
+}
+
+/// Tells whether a thread of a process sleeps in a read of the terminal.
+pub(super) fn reads(pid: i32, device: Device, processes: &ProcessTable) -> bool {
+    let mut calls = threads(pid).filter_map(|thread| {
+        let of = |name: &str| fs::read_to_string(thread.join(name));
         of("wchan").ok().filter(|function| TTY_SLEEPS.contains(&function.trim()))?;
         Some(of("syscall").ok())
     });
     calls.any(|call| match call {
         // The system call distinguishes a read from a write, where the kernel lets us see it.
-        None => is_own(),
-        Some(call) => read_from(&call).is_some_and(|fd| {
-            let opened = fs::metadata(process.join("fd").join(fd.to_string())).map(|file| file.rdev());
-            let opened = opened.map(|opened| (libc::major(opened), libc::minor(opened)));
-            opened.is_ok_and(|opened| opened == numbers || opened == DEV_TTY && is_own())
-        }),
+        None => processes.terminal(pid) == Some(device),
+        Some(call) => read_from(&call).is_some_and(|fd| leads_to(device, pid, fd, processes)),
     })
 }
 
@@ -50,12 +67,31 @@ pub(super) fn is_closed(pid: i32) -> bool {
     call.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
+/// Tells whether a process writes its output to a pipe.
+pub(super) fn feeds_pipe(pid: i32) -> bool {
+    file_of(pid, 1).is_some_and(|file| file.mode() & libc::S_IFMT == libc::S_IFIFO)
+}
+
+/// Tells whether a process has made a terminal for others.
+pub(super) fn has_inner_terminal(pid: i32) -> bool {
+    let open = fs::read_dir(folder(pid).join("fd")).into_iter().flatten().flatten().take(MOST_OPEN);
+    let mut devices = open.filter_map(|fd| fs::metadata(fd.path()).ok().map(|file| file.rdev()));
+    devices.any(|device| (libc::major(device), libc::minor(device)) == DEV_PTMX)
+}
+
+/// Returns the modes of a terminal that a process has open as its input.
+pub(super) fn input_mode(pid: i32) -> Option<InputMode> {
+    let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
+    let open = fs::File::options().read(true).custom_flags(flags).open(folder(pid).join("fd/0"));
+    InputMode::of(open.ok()?).ok()
+}
+
 /// Parses a line of `/proc/PID/syscall` and returns the descriptor being read.
 fn read_from(call: &str) -> Option<u32> {
     let mut words = call.split_ascii_whitespace();
     let number: libc::c_long = words.next()?.parse().ok()?;
     let fd = words.next()?.strip_prefix("0x")?;
-    (number == libc::SYS_read).then(|| u32::from_str_radix(fd, 16).ok()).flatten()
+    READS.contains(&number).then(|| u32::from_str_radix(fd, 16).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -65,8 +101,12 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn a_read_system_call_is_told_from_other_calls() {
-        assert_eq!(read_from("0 0xa 0x7f9d4fa63000 0x20000 0x0 0x0 0x0 0x7ffc 0x7f9d"), Some(10));
-        for other in ["1 0x1 0x55d0 0x2000 0x0 0x0 0x0 0x7ffe 0x7f12", "running", "0", ""] {
+        for (number, fd) in [("0", Some(10)), ("19", Some(10)), ("275", Some(10)), ("1", None), ("232", None)]
+        {
+            let call = format!("{number} 0xa 0x7f9d4fa63000 0x20000 0x0 0x0 0x0 0x7ffc 0x7f9d");
+            assert_eq!(read_from(&call), fd, "{call}");
+        }
+        for other in ["running", "0", ""] {
             assert_eq!(read_from(other), None, "{other}");
         }
     }

@@ -86,7 +86,8 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Supervis
         Event::Overrun => supervisor.step(now, SupervisorInput::Overrun { id }),
         Event::Waits(waits) => {
             let (kind, evidence) = (InputNeed::Line, InputEvidence::TtyRead);
-            let waiting = waits.then_some(InputWait { kind, evidence, since: now.wall, program: None });
+            let waiting =
+                waits.then_some(InputWait { kind, evidence, since: now.wall, program: None, question: None });
             supervisor.step(now, SupervisorInput::Waiting { id, waiting })
         }
         Event::Decide(approves) => {

@@ -40,7 +40,7 @@ impl InputEvidence {
     pub fn clause(self) -> &'static str {
         match self {
             Self::TtyRead => "the kernel shows it reading its terminal",
-            Self::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
+            Self::TtyPoll => "it waits for its terminal, at what looks like a question: weak",
             Self::EchoOff => "its terminal hides what is typed",
             Self::Quiet => "only that it is idle: weak",
             Self::Halted => "the kernel shows it as stopped; it goes on with SIGCONT",

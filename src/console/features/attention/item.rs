@@ -16,7 +16,6 @@ use crate::console::text::visible;
 use crate::envelope::{Actor, TaskId};
 use crate::model::phrases::unended_word;
 use crate::model::{InputWait, QuestionId, TaskEnd, TaskStatus, TaskView};
-use crate::terminal::Dialogue;
 
 /// What an attention item concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +87,7 @@ pub(in crate::console) fn prompts(state: &State) -> Vec<AttentionItem> {
         since: waiting.since,
         name: alias(task),
         what: InputWait::PROMPT.to_owned(),
-        said: prompt(state, task).unwrap_or_else(|| visible::masked_line(title(task))),
+        said: question_text(task, waiting),
         key: "look",
         rings: false,
     };
@@ -120,8 +119,7 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
             )
         }
         WaitingItem::Input(task, waiting) => {
-            let said = prompt(state, task).unwrap_or_else(|| command(task));
-            (alias(task), words::wants(task, waiting), said, "type", true)
+            (alias(task), words::wants(task, waiting), question_text(task, waiting), "type", true)
         }
         WaitingItem::Orphans(task, survivors) => {
             (alias(task), unended_word(survivors), command(task), "look", true)
@@ -142,11 +140,9 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
     AttentionItem { subject: AttentionSubject::of(waits), since, name, what, said, key, rings }
 }
 
-/// Returns the last line of text on a task's screen.
-fn prompt(state: &State, task: &TaskView) -> Option<String> {
-    let picture = state.view.pictures.get(&task.id)?;
-    let text = picture.last_line()?;
-    Some(visible::masked_line(Dialogue::strip_mark(text.trim())))
+/// Returns what a task asks, or if that is not known, its command.
+fn question_text(task: &TaskView, waiting: &InputWait) -> String {
+    visible::masked_line(waiting.question.as_deref().unwrap_or_else(|| title(task)))
 }
 
 impl AttentionSubject {
