@@ -112,7 +112,9 @@ fn next_after(reason: RejectionReason, status: TaskStatus) -> &'static str {
         RejectionReason::TtyRequired => {
             "run the command with `tty` for `keys` and `resize`; TaskInput with `input` or `eof` if it takes input."
         }
-        RejectionReason::InputClosed => "TaskOutput to read on, TaskStop to end it.",
+        RejectionReason::InputClosed | RejectionReason::OperatorAnswers => {
+            "TaskOutput to read on, TaskStop to end it."
+        }
     }
 }
 

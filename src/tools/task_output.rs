@@ -77,7 +77,7 @@ fn default_wait() -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct OutputResult {
     /// `success`: the request is fulfilled; `timeout`: the wait expired; `not_ready`: not fulfilled yet, and the call
-    /// did not wait. The output so far is shown in any case.
+    /// did not wait, or the task waits for input. The output so far is shown in any case.
     retrieval_status: Retrieval,
     /// The task and its output.
     task: TaskReading,
@@ -229,9 +229,10 @@ in its cut line.
         let id = cx.task(&input.task_id).await?.id.clone();
         let since = since(cx, &id, input.since.as_deref())?;
         let waits = input.block.unwrap_or(wanted.is_none() || input.until.is_some());
+        let mut is_over = false;
         if waits {
             let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
-            cx.runtime.wait(&id, until(input.until, since), wait).await?;
+            is_over = cx.runtime.wait_or_ask(&id, until(input.until, since), wait, true).await?;
         }
         // Read the task before its output: if it has ended, all its output is available.
         let task = cx.task(id.as_str()).await?;
@@ -252,7 +253,7 @@ in its cut line.
             Some(goal) => goal.is_reached(&task),
             None => has_lines || since.is_some_and(|since| next > since),
         };
-        let retrieval = retrieval(task.status.is_terminal() || is_there, waits);
+        let retrieval = retrieval(task.status.is_terminal() || is_there, waits && !is_over);
         let complete = OutputDetails { retrieval, task, output, seen, reading, next, now: cx.now() };
         Ok(ToolOutcome { envelope: project(&complete), task: Some(id) })
     }

@@ -4,8 +4,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::envelope::one_line;
 use crate::envelope::units::millis;
 use crate::model::{self, InputEvidence, InputNeed, millis_between};
+
+/// The maximum length of a question, in characters.
+const QUESTION_CHARS: usize = 120;
 
 /// Evidence that a task wants input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +22,9 @@ pub(super) struct WaitingNote {
     pub(super) evidence: String,
     /// Duration of the wait in milliseconds.
     pub(super) for_ms: u64,
+    /// What it asks, as far as its screen shows that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) question: Option<String>,
 }
 
 /// The kind of wait reported for a program that asks on a terminal other than its command's streams.
@@ -33,6 +40,7 @@ impl WaitingNote {
             },
             evidence: <&str>::from(waiting.evidence).to_owned(),
             for_ms: millis_between(waiting.since, now),
+            question: waiting.question.as_deref().map(|text| one_line(text, QUESTION_CHARS)),
         })
     }
 
@@ -47,7 +55,9 @@ impl WaitingNote {
             let how = self.evidence.parse::<InputEvidence>().map(InputEvidence::word).unwrap_or_default();
             return format!("It has been stopped for at least {} ({how}).", millis(self.for_ms));
         }
-        format!("It seems to be {}.", self.sentence())
+        let question = self.question.as_ref().map(|question| format!(": `{question}`")).unwrap_or_default();
+        let whose = if self.kind.parse() == Ok(InputNeed::Secret) { ". The operator types it" } else { "" };
+        format!("It seems to be {}{question}{whose}.", self.sentence())
     }
 
     /// Returns how the task stands, and for how long.

@@ -272,7 +272,8 @@ fn every_refusal_of_input_is_said_in_the_same_words() {
                 ("takes no input of that length", Some(RejectionReason::TtyRequired))
             }
             RejectionReason::TtyRequired => ("has no terminal", Some(RejectionReason::InputClosed)),
-            RejectionReason::InputClosed => ("has a closed input", None),
+            RejectionReason::InputClosed => ("has a closed input", Some(RejectionReason::OperatorAnswers)),
+            RejectionReason::OperatorAnswers => ("asks the operator", None),
         };
         let before = happened(&[TaskFact::Start { pid: None }]);
         let after = happened(&[TaskFact::Start { pid: None }, TaskFact::Refused(reason)]);

@@ -333,3 +333,39 @@ async fn what_an_agent_types_at_a_hidden_prompt_is_in_no_file() {
         assert!(seen.contains(length), "{length}");
     }
 }
+
+#[tokio::test]
+async fn the_answer_says_what_a_command_waits_for_and_comes_early_when_nobody_else_will_answer() {
+    let bench = Bench::start();
+    let asks = json!({"cmd": "printf 'name? '; read x; echo hello $x; sleep 300", "shell": "/bin/sh", "login": false,
+        "tty": true, "yield_time_ms": 30_000});
+    // The shell reads its terminal until it gets a line: the call would take 30 s.
+    let answer = bench.call("ExecCommand", asks).await;
+    let result = result(&answer);
+    assert_eq!(
+        (&result["waiting"]["kind"], &result["waiting"]["question"]),
+        (&json!("line"), &json!("name?"))
+    );
+    assert!(result["waiting"]["for_ms"].as_u64().is_some_and(|ms| ms < 20_000), "{}", answer.receipt);
+    assert!(answer.receipt.contains(" (reading the terminal): `name?`."), "{}", answer.receipt);
+    let task = result["task_handle"]["task_id"].as_str().expect("an id").to_owned();
+    let read = bench.call("TaskOutput", json!({"task_id": task, "timeout_ms": 45_000})).await;
+    assert_eq!(self::result(&read)["retrieval_status"], "not_ready", "{}", read.receipt);
+    bench.type_in(&task, "bob\n").await;
+    bench.shows(&task, "hello bob").await;
+
+    let hidden = bench.task("stty -echo; printf 'Password: '; read x; sleep 300", true).await;
+    let read = bench.call("TaskOutput", json!({"task_id": hidden, "timeout_ms": 45_000})).await;
+    assert!(read.receipt.contains(": `Password:`. The operator types it."), "{}", read.receipt);
+    assert!(!read.receipt.contains("TaskInput"), "{}", read.receipt);
+    assert!(read.receipt.contains("no console is open to answer it"), "{}", read.receipt);
+
+    let cmd = "printf 'sure? ' > /dev/tty; read x < /dev/tty; sleep 300";
+    let beside = bench.call("ExecCommand", json!({"cmd": cmd, "login": false, "yield_time_ms": 0})).await;
+    let beside = self::result(&beside)["task_handle"]["task_id"].as_str().expect("an id").to_owned();
+    let read = bench.call("TaskOutput", json!({"task_id": beside, "timeout_ms": 45_000})).await;
+    assert!(read.receipt.contains("waiting for the operator, who alone can answer"), "{}", read.receipt);
+    let refused = bench.type_in(&beside, "yes\n").await;
+    assert_eq!(rejection(&refused), "operator_answers", "{}", refused.receipt);
+    bench.runtime.shutdown().await;
+}

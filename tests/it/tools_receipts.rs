@@ -17,6 +17,7 @@ use pilothouse::tools::{
     task_output, task_status, task_stop,
 };
 
+use jiff::Timestamp;
 use proptest::prelude::*;
 
 use crate::console_fixture::task;
@@ -137,7 +138,11 @@ pub(crate) fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) ->
 
 fn promoted(task: TaskView, output: &str) -> Envelope {
     let output = StreamPreview::of(&text(output), 32_000);
-    exec_command::project(&exec_command::CommandDetails::Promoted { task: Arc::new(task), output })
+    exec_command::project(&exec_command::CommandDetails::Promoted {
+        task: Arc::new(task),
+        output,
+        now: Timestamp::UNIX_EPOCH,
+    })
 }
 
 fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: OutputForm) -> Envelope {

@@ -113,6 +113,8 @@ pub enum RejectionReason {
     TtyRequired,
     /// It was ended with `eof`, or no process has it open any more.
     InputClosed,
+    /// A program of it asks where only the operator answers.
+    OperatorAnswers,
 }
 
 impl RejectionReason {

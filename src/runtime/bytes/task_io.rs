@@ -28,6 +28,8 @@ pub(crate) struct StoredProgress {
     pub(crate) settled: bool,
     /// Whether the task listens on a port.
     pub(crate) listening: bool,
+    /// Whether the task certainly waits for input.
+    pub(crate) asks: bool,
 }
 
 /// The result of storing a chunk.

@@ -122,7 +122,8 @@ fn send(
         live.typed_bytes += count;
         live.looks.again();
     }
-    driver.step(supervisor::SupervisorInput::Typed { id, by: by.clone(), bytes: count });
+    driver.step(supervisor::SupervisorInput::Typed { id: id.clone(), by: by.clone(), bytes: count });
+    driver.note_asking(&id);
     Ok(Ok(count))
 }
 

@@ -3,6 +3,8 @@
 use super::Driver;
 use super::looks::{LookExtent, TaskLook, WaitLook};
 use super::order::DriverOrder;
+use crate::envelope::TaskId;
+use crate::model::InputWait;
 use crate::process::{self, ProcessTable};
 use crate::runtime::supervisor::SupervisorInput;
 
@@ -27,7 +29,7 @@ impl Driver {
             let may_lend = has_side && task.lease.is_none();
             looks.push(TaskLook { io, host, shell, due, may_lend, looks: live.looks.clone() });
         }
-        wrote.into_iter().for_each(|id| self.step(SupervisorInput::Waiting { id, waiting: None }));
+        wrote.into_iter().for_each(|id| self.note_wait(id, None));
         if looks.is_empty() {
             return;
         }
@@ -55,8 +57,21 @@ impl Driver {
             found.is_quiet && holds && known.is_some_and(|known| *known != found.waiting)
         });
         let is_news = !seen.is_empty();
-        seen.into_iter()
-            .for_each(|WaitLook { id, waiting, .. }| self.step(SupervisorInput::Waiting { id, waiting }));
+        seen.into_iter().for_each(|WaitLook { id, waiting, .. }| self.note_wait(id, waiting));
         is_news
+    }
+
+    fn note_wait(&mut self, id: TaskId, waiting: Option<InputWait>) {
+        let is_watched = self.shared.viewers.is_anyone();
+        self.step(SupervisorInput::Waiting { id: id.clone(), waiting, is_watched });
+        self.note_asking(&id);
+    }
+
+    /// Tells those who wait for a task whether it certainly waits for input.
+    pub(super) fn note_asking(&self, id: &TaskId) {
+        let Some(live) = self.live.get(id) else { return };
+        let waiting = self.supervisor.get(id).and_then(|task| task.waiting.as_ref());
+        let asks = waiting.is_some_and(InputWait::is_certain);
+        live.io.progress.send_if_modified(|progress| std::mem::replace(&mut progress.asks, asks) != asks);
     }
 }

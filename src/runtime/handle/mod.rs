@@ -207,12 +207,27 @@ impl Handle {
     /// # Errors
     /// If there is no such task.
     pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
+        self.wait_or_ask(id, until, timeout, false).await
+    }
+
+    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input.
+    ///
+    /// # Errors
+    /// If there is no such task.
+    pub async fn wait_or_ask(
+        &self,
+        id: &TaskId,
+        until: Until,
+        timeout: Duration,
+        or_asks: bool,
+    ) -> Result<bool, Error> {
         let Some(io) = self.shared.io(id) else { return self.known_task(id).map(|_| true) };
         let mut progress = io.progress.subscribe();
         let reached = progress.wait_for(|progress| match until {
-            Until::Terminal => progress.settled,
-            Until::Output { beyond } => progress.settled || progress.stored > beyond,
-            Until::Listening => progress.settled || progress.listening,
+            _ if progress.settled || or_asks && progress.asks => true,
+            Until::Terminal => false,
+            Until::Output { beyond } => progress.stored > beyond,
+            Until::Listening => progress.listening,
         });
         Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
     }

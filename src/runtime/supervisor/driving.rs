@@ -7,7 +7,12 @@ use super::task::SupervisedTask;
 use crate::clock::{Moment, millis};
 use crate::envelope::Actor;
 use crate::model::listening::MOST_LISTENERS;
-use crate::model::{InputWait, ListenAddress, Listener, LostInput, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::{
+    InputNeed, InputWait, ListenAddress, Listener, LostInput, TaskFact, TaskStatus, TaskUpdate,
+};
+
+/// How long a wait for input is certain before the caller is told.
+const ASKED: Duration = Duration::from_secs(5);
 
 impl SupervisedTask {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<SupervisorAction> {
@@ -27,22 +32,29 @@ impl SupervisedTask {
     }
 
     /// Updates what the task waits for; the beginning of a wait goes on its timeline. A question on a terminal beside
-    /// its streams waits for `within`.
+    /// its streams waits for `within`. A caller that waits for the task is answered early if only it can answer, or nobody
+    /// watches.
     pub(super) fn waits(
         &mut self,
         now: Moment,
         waiting: Option<InputWait>,
         within: Duration,
+        is_watched: bool,
     ) -> Vec<SupervisorAction> {
         let known = self.waiting.as_ref().map(|waiting| waiting.kind);
         match waiting.filter(|_| self.status == TaskStatus::Running) {
             Some(waiting) if known != Some(waiting.kind) => {
                 let asks = waiting.kind.is_input();
+                let is_of_agent = waiting.kind != InputNeed::Secret && waiting.program.is_none();
+                let is_early = waiting.is_certain() && (is_of_agent || !is_watched);
                 let mut actions = vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
                 if self.side_terminal && asks {
                     self.ask_within = within;
                     let patience = if self.is_unattended { Duration::ZERO } else { within };
                     actions.push(self.wake(now, Timer::Ask, patience));
+                }
+                if is_early && self.request.yield_after.is_some() {
+                    actions.push(self.wake(now, Timer::Asked, ASKED));
                 }
                 return actions;
             }
@@ -89,6 +101,12 @@ impl SupervisedTask {
         let mut actions = self.flush_burst(now);
         actions.push(self.note(now, Actor::System, TaskFact::InputLost(lost)));
         actions
+    }
+
+    /// Answers the caller of a task that has certainly waited for input for a while.
+    pub(super) fn tell_of_wait(&mut self, now: Moment) -> Vec<SupervisorAction> {
+        let is_waiting = self.waiting.as_ref().is_some_and(InputWait::is_certain);
+        if is_waiting { self.promote(now) } else { Vec::new() }
     }
 
     /// Handles a question that was not answered in time.

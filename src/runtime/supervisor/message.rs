@@ -178,6 +178,8 @@ pub(crate) enum SupervisorInput {
     Waiting {
         id: TaskId,
         waiting: Option<InputWait>,
+        /// Whether a console is open.
+        is_watched: bool,
     },
     /// The task accepts connections; of what is known already, only the URL is news.
     Listening {
@@ -265,6 +267,8 @@ pub(crate) enum Timer {
     Caller,
     /// A question on the terminal beside the task's streams was not answered in time.
     Ask,
+    /// The task has waited for input for a while.
+    Asked,
 }
 
 /// An action for the driver to carry out.

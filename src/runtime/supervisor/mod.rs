@@ -120,7 +120,9 @@ impl Supervisor {
             Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
             ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
             Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
-            Waiting { id, waiting } => self.with(&id, |task, _| task.waits(now, waiting, within)),
+            Waiting { id, waiting, is_watched } => {
+                self.with(&id, |task, _| task.waits(now, waiting, within, is_watched))
+            }
             Listening { id, at, url } => self.with(&id, |task, _| task.listens(now, at, url)),
             Closed { id, at } => self.with(&id, |task, _| task.note_close(now, at)),
             PortTaken { id, taken } => self.with(&id, |task, _| {

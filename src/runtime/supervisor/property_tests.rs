@@ -88,7 +88,7 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Supervis
             let (kind, evidence) = (InputNeed::Line, InputEvidence::TtyRead);
             let waiting =
                 waits.then_some(InputWait { kind, evidence, since: now.wall, program: None, question: None });
-            supervisor.step(now, SupervisorInput::Waiting { id, waiting })
+            supervisor.step(now, SupervisorInput::Waiting { id, waiting, is_watched: false })
         }
         Event::Decide(approves) => {
             let decision = if approves { Decision::Once } else { Decision::Deny { note: "no".into() } };

@@ -63,7 +63,7 @@ pub(crate) struct SupervisedTask {
     /// Bytes the operator typed that are not yet on the timeline.
     burst: u64,
     /// The epoch in which each timer was last set, indexed by `Timer`.
-    epochs: [u32; 6],
+    epochs: [u32; 7],
 }
 
 impl Deref for SupervisedTask {
@@ -102,7 +102,7 @@ impl SupervisedTask {
             is_unattended: false,
             ask_within: Duration::ZERO,
             burst: 0,
-            epochs: [0; 6],
+            epochs: [0; 7],
         };
         let mut actions = match held {
             None => task.go(),
@@ -218,6 +218,12 @@ impl SupervisedTask {
         }
         // On the terminal beside a task's streams, only the operator may answer.
         let is_asked = self.side_terminal && *by == Actor::Operator;
+        let question = self.waiting.as_ref().filter(|waiting| waiting.kind.is_input());
+        if !is_asked && let Some(program) = question.and_then(|waiting| waiting.program.as_ref()) {
+            let message =
+                format!("{program} asks at a terminal beside its streams, where only the operator answers.");
+            return refuse(RejectionReason::OperatorAnswers, message);
+        }
         if needs_tty && !self.request.tty && !is_asked {
             let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
             return refuse(RejectionReason::TtyRequired, message);
@@ -261,6 +267,7 @@ impl SupervisedTask {
             Timer::Burst => self.flush_burst(now),
             Timer::Caller => self.caller_is_missed(now),
             Timer::Ask => self.give_up_asking(),
+            Timer::Asked => self.tell_of_wait(now),
         }
     }
 

@@ -156,7 +156,7 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
             ExecOutcome::Promoted(task) => {
                 let output =
                     StreamPreview::read_merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
-                CommandDetails::Promoted { task, output }
+                CommandDetails::Promoted { task, output, now: cx.now() }
             }
             ExecOutcome::Held(task) => CommandDetails::Held { task },
         };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{Artifact, LEFT_OUT, Receipt, ReceiptLine};
 use crate::tools::task::{self, Notes, TaskHandle, WaitReason};
 use crate::tools::verb::Verb;
+use crate::tools::waiting_note::WaitingNote;
 
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +73,9 @@ pub(in crate::tools) struct PromotedCommand {
     initial_output_preview: Option<String>,
     /// Whether the preview omits output.
     initial_output_truncated: bool,
+    /// Evidence that it wants input; absent if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waiting: Option<WaitingNote>,
     /// Files with the exact streams; absent if nothing was omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
@@ -114,6 +119,8 @@ pub enum CommandDetails {
         task: Arc<TaskView>,
         /// Its output so far.
         output: StreamPreview,
+        /// The current time.
+        now: Timestamp,
     },
     /// The operator has not approved it yet, or its turn in its lane has not come.
     Held { task: Arc<TaskView> },
@@ -125,8 +132,8 @@ pub fn project(complete: &CommandDetails) -> Envelope {
         CommandDetails::Ended { task, stdout, stderr } => {
             ExecResult::Completed(Box::new(completed_command(task, stdout, stderr)))
         }
-        CommandDetails::Promoted { task, output } => {
-            ExecResult::PromotedToTask(promoted_command(task, output))
+        CommandDetails::Promoted { task, output, now } => {
+            ExecResult::PromotedToTask(promoted_command(task, output, *now))
         }
         CommandDetails::Held { task } => match task::queue_place(task) {
             Some(queued) => ExecResult::Queued(QueuedCommand { task_handle: TaskHandle::of(task), queued }),
@@ -159,13 +166,14 @@ fn completed_command(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPre
     }
 }
 
-fn promoted_command(task: &TaskView, output: &StreamPreview) -> PromotedCommand {
+fn promoted_command(task: &TaskView, output: &StreamPreview, now: Timestamp) -> PromotedCommand {
     let mut artifacts = Vec::new();
     let output_artifact = output.list_artifact(&mut artifacts);
     PromotedCommand {
         task_handle: TaskHandle::of(task),
         initial_output_preview: output.text(),
         initial_output_truncated: output.is_truncated(),
+        waiting: WaitingNote::of(task.waiting.as_ref(), now),
         artifacts,
         output_artifact,
     }
@@ -222,8 +230,10 @@ impl PromotedCommand {
         let receipt =
             Receipt::new(ReceiptLine::new("Command promoted to background task").from(["disposition"]))
                 .line(task)
+                .lines(self.waiting.as_ref().map(WaitingNote::statement))
                 .output("Initial output", "initial_output_preview", Some(output));
-        receipt.next(task::next_steps(self.task_handle.accepts_input))
+        let is_offered = WaitingNote::may_be_answered(self.waiting.as_ref());
+        receipt.next(task::next_steps(self.task_handle.accepts_input && is_offered))
     }
 }
 

@@ -87,6 +87,7 @@ impl RejectionReason {
             Self::InputTooLong => "takes no input of that length",
             Self::TtyRequired => "has no terminal",
             Self::InputClosed => "has a closed input",
+            Self::OperatorAnswers => "asks the operator",
         }
     }
 }
