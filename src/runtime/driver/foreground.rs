@@ -1,9 +1,7 @@
 //! What the processes in a terminal's foreground do, from two files of each: cheap enough to be read every few seconds of
 //! a task's life. While that stays the same, a whole look would find what the last one has found.
 
-use std::fs;
-
-use super::terminal_reads::folder;
+use super::terminal_reads::{folder, read_file};
 use crate::process::ProcessTable;
 
 /// Processes that are followed per task.
@@ -32,8 +30,8 @@ impl Foreground {
 /// Returns a process's state and system call, or its processor time where the kernel does not show us the call; `None` if
 /// it has ended.
 fn activity(pid: i32) -> Option<String> {
-    let stat = fs::read_to_string(folder(pid).join("stat")).ok()?;
-    let call = fs::read_to_string(folder(pid).join("syscall")).ok();
+    let stat = read_file(&folder(pid).join("stat")).ok()?;
+    let call = read_file(&folder(pid).join("syscall")).ok();
     summary(&stat, call.as_deref())
 }
 

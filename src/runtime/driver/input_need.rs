@@ -6,14 +6,15 @@
 //! terminal beside a command's streams only a program that asks reads, so more counts as a wait there. [`Sight`] compares
 //! two looks at a process that polls with a timeout.
 
-use std::fs;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::polling::{TerminalPoll, poll_of};
 use super::sight::{Memory, Sight};
-use super::terminal_reads::{Device, feeds_pipe, folder, has_inner_terminal, input_mode, is_closed, reads};
+use super::terminal_reads::{
+    Device, feeds_pipe, folder, has_inner_terminal, input_mode, is_closed, read_file, reads,
+};
 use crate::envelope::mask;
 use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::{InputMode, ProcessTable, Pty};
@@ -146,7 +147,7 @@ fn innermost(outer: Asker, device: Device, processes: &ProcessTable) -> Option<A
 
 /// Returns a program's name as reported by the kernel.
 fn name(pid: i32) -> Option<String> {
-    let name = fs::read_to_string(folder(pid).join("comm")).ok()?;
+    let name = read_file(&folder(pid).join("comm")).ok()?;
     let name: String = name.trim().chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
     Some(name).filter(|name| !name.is_empty())
 }

@@ -22,8 +22,8 @@ const RARELY: u32 = 4;
 const QUIET_MS: u32 = 300;
 /// Seconds in which a quiet task is looked at every other second; later in every fifth.
 const EARLY: u32 = 60;
-/// How often the whole of a task is looked at then, in seconds. All tasks in the same second, which read the processes of
-/// the machine once.
+/// How often the whole of a task is looked at then, in seconds; before, as often as it takes to be at rest. All tasks in the
+/// same second, so that the processes of the machine are read once.
 const WHOLE: u32 = 60;
 /// How long a program must be seen polling with a timeout to count as waiting. Less than two seconds, because these are
 /// not exact.
@@ -131,7 +131,10 @@ impl Looks {
         self.quiet_seconds = self.quiet_seconds.saturating_add(1);
         let is_early = self.quiet_seconds < EARLY;
         let is_whole = match is_early {
-            true => clock::is_look_due(self.quiet_seconds) || self.memory.is_unsettled(),
+            true if self.quiet_seconds < REST => {
+                clock::is_look_due(self.quiet_seconds) || self.memory.is_unsettled()
+            }
+            true => second.is_multiple_of(REST) || self.memory.is_unsettled(),
             false => second.is_multiple_of(WHOLE) || self.memory.is_unsettled() && second.is_multiple_of(2),
         };
         let is_glance = second.is_multiple_of(if is_early { 2 } else { 5 });
@@ -210,10 +213,13 @@ mod tests {
     fn a_quiet_task_is_looked_at_ever_less_often_and_again_when_it_writes() {
         let mut looks = Looks::default();
         let mut other = looks.clone();
-        assert_eq!(seconds_of(&mut looks, 1..=200, LookExtent::Whole), [1, 2, 4, 8, 16, 32, 60, 120, 180]);
+        assert_eq!(
+            seconds_of(&mut looks, 1..=200, LookExtent::Whole),
+            [1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 60, 120, 180]
+        );
         let glances = seconds_of(&mut other, 1..=80, LookExtent::Glance);
         assert_eq!(glances[..3], [6, 10, 12]);
-        assert_eq!(glances[glances.len() - 6..], [56, 58, 65, 70, 75, 80]);
+        assert_eq!(glances[glances.len() - 6..], [54, 58, 65, 70, 75, 80]);
         let wrote = looks.second(6, 200, 201);
         assert_eq!(wrote, Second { has_written: true, due: None }, "a second with output is no quiet one");
         assert_eq!(looks.second(6, 1_200, 202).due, Some(LookExtent::Whole), "and then it starts over");

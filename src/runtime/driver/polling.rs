@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use super::terminal_reads::{Device, folder, leads_to, threads};
+use super::terminal_reads::{Device, folder, leads_to, read_file, threads};
 use crate::process::ProcessTable;
 
 /// Descriptors inspected per wait.
@@ -30,7 +30,7 @@ pub(super) struct TerminalPoll {
 /// Returns the wait of a thread of the process for the terminal to become readable.
 pub(super) fn poll_of(pid: i32, device: Device, processes: &ProcessTable) -> Option<TerminalPoll> {
     threads(pid).find_map(|thread| {
-        let (wait, is_endless) = Wait::parse(&fs::read_to_string(thread.join("syscall")).ok()?)?;
+        let (wait, is_endless) = Wait::parse(&read_file(&thread.join("syscall")).ok()?)?;
         let descriptors = wait.descriptors(&folder(pid))?;
         let leads = |fd: &u32| leads_to(device, pid, *fd, processes);
         let leading = descriptors.iter().take(MOST_FDS).filter(|fd| leads(fd)).count();

@@ -1,7 +1,7 @@
 //! Which processes read a terminal, from kernel state.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,8 @@ const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
 /// System calls that read from the descriptor in their first argument.
 const READS: [libc::c_long; 3] = [libc::SYS_read, libc::SYS_readv, libc::SYS_splice];
 
+/// Bytes read of a file of a process.
+const MOST_BYTES: usize = 1_024;
 /// Threads inspected per process.
 const MOST_THREADS: usize = 64;
 /// Descriptors of a process inspected for an inner terminal.
@@ -27,6 +29,13 @@ pub(super) type Device = (u32, u32);
 /// Returns the folder in which the kernel describes a process.
 pub(super) fn folder(pid: i32) -> PathBuf {
     Path::new("/proc").join(pid.to_string())
+}
+
+/// Reads a file of a process, in one read. Such files have no size, for which the standard library reads several times.
+pub(super) fn read_file(path: &Path) -> io::Result<String> {
+    let mut bytes = [0; MOST_BYTES];
+    let length = fs::File::open(path)?.read(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
 /// Returns the folders of a process's threads.
@@ -50,7 +59,7 @@ pub(super) fn leads_to(device: Device, pid: i32, fd: u32, processes: &ProcessTab
 /// Tells whether a thread of a process sleeps in a read of the terminal.
 pub(super) fn reads(pid: i32, device: Device, processes: &ProcessTable) -> bool {
     let mut calls = threads(pid).filter_map(|thread| {
-        let of = |name: &str| fs::read_to_string(thread.join(name));
+        let of = |name: &str| read_file(&thread.join(name));
         of("wchan").ok().filter(|function| TTY_SLEEPS.contains(&function.trim()))?;
         Some(of("syscall").ok())
     });
@@ -63,7 +72,7 @@ pub(super) fn reads(pid: i32, device: Device, processes: &ProcessTable) -> bool 
 
 /// Tells whether the kernel denies us access to a process's system call, as to that of a program with another user's rights.
 pub(super) fn is_closed(pid: i32) -> bool {
-    let call = fs::read_to_string(folder(pid).join("syscall"));
+    let call = read_file(&folder(pid).join("syscall"));
     call.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 

@@ -253,7 +253,7 @@ fn characters_reach_a_frame_in_one_place() {
 
 /// Files that open a path by hand, and why that path is none that a client, a workspace or a record names. Everything
 /// else is opened through `files`, which waits for nothing and follows no link out of a folder.
-const OPENERS: [(&str, &str); 29] = [
+const OPENERS: [(&str, &str); 27] = [
     ("agent/codex/start_request.rs", "devices, and a directory by its path alone"),
     ("cli/codex_mirror.rs", "the pipes of the process it stands for"),
     ("cli/demo.rs", "files of a folder it has just made"),
@@ -277,8 +277,6 @@ const OPENERS: [(&str, &str); 29] = [
     ("link/socket.rs", "a directory by its path alone"),
     ("process/", "/proc, /dev and control groups; new files"),
     ("runtime/bytes/outlet.rs", "a descriptor that it was given"),
-    ("runtime/driver/foreground.rs", "/proc"),
-    ("runtime/driver/input_need.rs", "/proc"),
     ("runtime/driver/terminal_reads.rs", "/proc"),
     ("runtime/driver/polling.rs", "/proc"),
     ("runtime/log.rs", "a new file"),
