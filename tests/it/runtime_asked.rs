@@ -49,7 +49,7 @@ async fn a_prompt_of_a_command_is_answered_by_the_operator_and_is_no_output() {
     assert_eq!(waiting.evidence, InputEvidence::EchoOff);
     assert_eq!(waiting.program.as_deref(), Some("sh"));
     let refused = bench.runtime.input(&agent(), &id, TypedInput::Text("x\n".into())).await.expect("input");
-    assert_eq!(refused.rejection.map(|refused| refused.reason), Some(RejectionReason::InputNotEnabled));
+    assert_eq!(refused.rejection.map(|refused| refused.reason), Some(RejectionReason::OperatorAnswers));
     typed(&bench, &id, "hunter2\r").await;
     asks(&bench, &id, InputNeed::Line).await;
     typed(&bench, &id, "me\r").await;

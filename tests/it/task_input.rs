@@ -359,13 +359,5 @@ async fn the_answer_says_what_a_command_waits_for_and_comes_early_when_nobody_el
     assert!(read.receipt.contains(": `Password:`. The operator types it."), "{}", read.receipt);
     assert!(!read.receipt.contains("TaskInput"), "{}", read.receipt);
     assert!(read.receipt.contains("no console is open to answer it"), "{}", read.receipt);
-
-    let cmd = "printf 'sure? ' > /dev/tty; read x < /dev/tty; sleep 300";
-    let beside = bench.call("ExecCommand", json!({"cmd": cmd, "login": false, "yield_time_ms": 0})).await;
-    let beside = self::result(&beside)["task_handle"]["task_id"].as_str().expect("an id").to_owned();
-    let read = bench.call("TaskOutput", json!({"task_id": beside, "timeout_ms": 45_000})).await;
-    assert!(read.receipt.contains("waiting for the operator, who alone can answer"), "{}", read.receipt);
-    let refused = bench.type_in(&beside, "yes\n").await;
-    assert_eq!(rejection(&refused), "operator_answers", "{}", refused.receipt);
     bench.runtime.shutdown().await;
 }
