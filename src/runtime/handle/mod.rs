@@ -22,7 +22,6 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
@@ -33,7 +32,7 @@ use crate::journal::{self, Journal, RecordingMeta};
 use crate::ledger::ComingStarts;
 use crate::model::{
     CloseReason, Error, ExecOutcome, ExecRequest, InputOutcome, ItemKey, ParentTask, Signal, Snapshot, Stop,
-    StopEffect, StopOutcome, TypedInput, UnendedProcess, Until,
+    StopEffect, StopOutcome, TypedInput, UnendedProcess,
 };
 use crate::process::environment::Environment;
 use crate::process::{SignalScope, Spawner, claim_controllers};
@@ -200,36 +199,6 @@ impl Handle {
     /// Reports that the caller of such a command is gone: the command is ended, unless a person has taken it over.
     pub async fn caller_gone(&self, id: &TaskId) {
         self.tell(DriverOrder::CallerGone { id: id.clone() }).await;
-    }
-
-    /// Waits for at most `timeout` until a task has reached `until`; returns whether it has.
-    ///
-    /// # Errors
-    /// If there is no such task.
-    pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
-        self.wait_or_ask(id, until, timeout, false).await
-    }
-
-    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input.
-    ///
-    /// # Errors
-    /// If there is no such task.
-    pub async fn wait_or_ask(
-        &self,
-        id: &TaskId,
-        until: Until,
-        timeout: Duration,
-        or_asks: bool,
-    ) -> Result<bool, Error> {
-        let Some(io) = self.shared.io(id) else { return self.known_task(id).map(|_| true) };
-        let mut progress = io.progress.subscribe();
-        let reached = progress.wait_for(|progress| match until {
-            _ if progress.settled || or_asks && progress.asks => true,
-            Until::Terminal => false,
-            Until::Output { beyond } => progress.stored > beyond,
-            Until::Listening => progress.listening,
-        });
-        Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
     }
 
     /// Sends input to a task; a rejection is an outcome, not an error.

@@ -2,18 +2,49 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Handle;
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::FOLDER;
 use crate::model::phrases::no_task;
 use crate::model::{
-    ChangesReport, Error, Subject, TaskEvent, TaskFact, TaskView, UndoReport, UndoRequest, UnreadInput,
+    ChangesReport, Error, Subject, TaskEvent, TaskFact, TaskView, UndoReport, UndoRequest, UnreadInput, Until,
 };
 use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
 impl Handle {
+    /// Waits for at most `timeout` until a task has reached `until`; returns whether it has.
+    ///
+    /// # Errors
+    /// If there is no such task.
+    pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
+        self.wait_or_ask(id, until, timeout, false).await
+    }
+
+    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input.
+    ///
+    /// # Errors
+    /// If there is no such task.
+    pub async fn wait_or_ask(
+        &self,
+        id: &TaskId,
+        until: Until,
+        timeout: Duration,
+        or_asks: bool,
+    ) -> Result<bool, Error> {
+        let Some(io) = self.shared.io(id) else { return self.known_task(id).map(|_| true) };
+        let mut progress = io.progress.subscribe();
+        let reached = progress.wait_for(|progress| match until {
+            _ if progress.settled || or_asks && progress.asks => true,
+            Until::Terminal => false,
+            Until::Output { beyond } => progress.stored > beyond,
+            Until::Listening => progress.listening,
+        });
+        Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
+    }
+
     /// Measures the current resource usage of live tasks, and of each process of the one that is `listed`; other tasks
     /// are left out.
     pub async fn usage(&self, tasks: Vec<TaskId>, listed: Option<TaskId>) -> Vec<TaskUsage> {

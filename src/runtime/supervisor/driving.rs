@@ -7,8 +7,10 @@ use super::task::SupervisedTask;
 use crate::clock::{Moment, millis};
 use crate::envelope::Actor;
 use crate::model::listening::MOST_LISTENERS;
+use crate::model::phrases::past_input_sentence;
 use crate::model::{
-    InputNeed, InputWait, ListenAddress, Listener, LostInput, TaskFact, TaskStatus, TaskUpdate,
+    InputNeed, InputRejection, InputWait, ListenAddress, Listener, LostInput, RejectionReason, TaskFact,
+    TaskStatus, TaskUpdate,
 };
 
 /// How long a wait for input is certain before the caller is told.
@@ -107,6 +109,41 @@ impl SupervisedTask {
     pub(super) fn tell_of_wait(&mut self, now: Moment) -> Vec<SupervisorAction> {
         let is_waiting = self.waiting.as_ref().is_some_and(InputWait::is_certain);
         if is_waiting { self.promote(now) } else { Vec::new() }
+    }
+
+    /// Tells whether somebody may type into the task now.
+    pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), InputRejection> {
+        let refuse = |reason, message: String| Err(InputRejection { reason, message });
+        if self.status != TaskStatus::Running {
+            return refuse(RejectionReason::TaskNotRunning, past_input_sentence(self.status));
+        }
+        // On the terminal beside a task's streams, only the operator may answer.
+        let is_asked = self.side_terminal && *by == Actor::Operator;
+        let question = self.waiting.as_ref().filter(|waiting| waiting.kind.is_input());
+        if !is_asked && let Some(program) = question.and_then(|waiting| waiting.program.as_ref()) {
+            let message =
+                format!("{program} asks at a terminal beside its streams, where only the operator answers.");
+            return refuse(RejectionReason::OperatorAnswers, message);
+        }
+        if needs_tty && !self.request.tty && !is_asked {
+            let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
+            return refuse(RejectionReason::TtyRequired, message);
+        }
+        if !needs_tty && !self.request.accepts_input && !is_asked {
+            let message =
+                "Its stdin is /dev/null; start the command with accepts_input:true or tty:true.".into();
+            return refuse(RejectionReason::InputNotEnabled, message);
+        }
+        match &self.lease {
+            Some(_) if *by != Actor::Operator && now.mono < self.leased_until => {
+                let left = (self.leased_until - now.mono).as_secs_f32().ceil();
+                let message = format!(
+                    "The operator is typing into this task. Read with TaskOutput; retry in {left:.0} s or later."
+                );
+                refuse(RejectionReason::HeldByOperator, message)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Handles a question that was not answered in time.

@@ -9,10 +9,9 @@ use super::message::{CallOrigin, HostOrder, NewTask, SupervisorAction, Timer};
 use crate::clock::{Moment, millis};
 use crate::config::Lane;
 use crate::envelope::Actor;
-use crate::model::phrases::past_input_sentence;
 use crate::model::{
-    ExecRequest, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact, TaskState,
-    TaskStatus, TaskUpdate, TaskView, UnendedProcess,
+    ExecRequest, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact, TaskState, TaskStatus,
+    TaskUpdate, TaskView, UnendedProcess,
 };
 use crate::runtime::task_list;
 use crate::terminal::Size;
@@ -209,40 +208,6 @@ impl SupervisedTask {
 
     pub(super) fn screen_reset(&mut self, now: Moment) -> Vec<SupervisorAction> {
         vec![self.note(now, Actor::System, TaskFact::ScreenReset)]
-    }
-
-    pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), InputRejection> {
-        let refuse = |reason, message: String| Err(InputRejection { reason, message });
-        if self.status != TaskStatus::Running {
-            return refuse(RejectionReason::TaskNotRunning, past_input_sentence(self.status));
-        }
-        // On the terminal beside a task's streams, only the operator may answer.
-        let is_asked = self.side_terminal && *by == Actor::Operator;
-        let question = self.waiting.as_ref().filter(|waiting| waiting.kind.is_input());
-        if !is_asked && let Some(program) = question.and_then(|waiting| waiting.program.as_ref()) {
-            let message =
-                format!("{program} asks at a terminal beside its streams, where only the operator answers.");
-            return refuse(RejectionReason::OperatorAnswers, message);
-        }
-        if needs_tty && !self.request.tty && !is_asked {
-            let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
-            return refuse(RejectionReason::TtyRequired, message);
-        }
-        if !needs_tty && !self.request.accepts_input && !is_asked {
-            let message =
-                "Its stdin is /dev/null; start the command with accepts_input:true or tty:true.".into();
-            return refuse(RejectionReason::InputNotEnabled, message);
-        }
-        match &self.lease {
-            Some(_) if *by != Actor::Operator && now.mono < self.leased_until => {
-                let left = (self.leased_until - now.mono).as_secs_f32().ceil();
-                let message = format!(
-                    "The operator is typing into this task. Read with TaskOutput; retry in {left:.0} s or later."
-                );
-                refuse(RejectionReason::HeldByOperator, message)
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Returns the grace period between TERM and KILL.
