@@ -36,14 +36,14 @@ pub(super) struct TypeRequest {
     task_id: String,
     /// Text, sent unchanged: a line needs its own newline.
     input: Option<String>,
-    /// Keys with `tty`: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `Space`, or characters.
+    /// Keys with `tty`, after `input`: `C-c`, `M-x`, `Enter` (CR), `Tab`, `Up`, `Space`, or characters.
     #[schemars(length(min = 1))]
     keys: Option<Vec<String>>,
     /// End its input (Ctrl-D).
     eof: Option<bool>,
     /// Resize its terminal.
     resize: Option<Resize>,
-    /// Wait this long for output, up to 30000 ms, and show it. 0: answer at once.
+    /// Wait for output, up to 30000 ms, and show it. 0: answer at once.
     #[serde(default)]
     yield_time_ms: u64,
 }
@@ -156,7 +156,7 @@ impl Verb for TaskInputTool {
     const NAME: &'static str = "TaskInput";
     const TITLE: &'static str = "Type into a task";
     const DESCRIPTION: &'static str = "\
-Types into a running command (pilothouse task) that has `tty` or `accepts_input`: exactly one of `input`, `keys`, `eof`, \
+Types into a running command (pilothouse task) that has `tty` or `accepts_input`: `input` then `keys`, `eof` or \
 `resize`. With `yield_time_ms` the answer shows the output that follows. `accepted_input: false` comes with the reason; at \
 `held_by_operator` a person is typing: leave it to them and read on with TaskOutput.";
     const ALIASES: &'static [(&'static str, &'static str)] =
@@ -281,11 +281,14 @@ fn typed_input(input: TypeRequest) -> Result<(String, model::TypedInput), ToolEr
         }
         (Some(text), None, None, None) => model::TypedInput::Text(text),
         (None, Some(names), None, None) => model::TypedInput::Keys(keys(&names)?),
+        (Some(text), Some(names), None, None) => model::TypedInput::TextThenKeys(text, keys(&names)?),
         (None, None, Some(_), None) => model::TypedInput::Eof,
         (None, None, None, Some(Resize { cols, rows })) => {
             model::TypedInput::Resize(Size::nearest(cols, rows))
         }
-        _ => return refuse("input", "give exactly one of `input`, `keys`, `eof` and `resize`".to_owned()),
+        _ => {
+            return refuse("input", "give one of `input`, `keys` (also both), `eof` and `resize`".to_owned());
+        }
     };
     Ok((input.task_id, typed))
 }
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_one_form_of_input_is_taken() {
+    fn one_form_of_input_is_taken_or_text_and_keys_after_it() {
         assert!(
             matches!(given(json!({"task_id": "t", "input": "hi\n"})), Ok(model::TypedInput::Text(text)) if text == "hi\n")
         );
@@ -363,6 +366,10 @@ mod tests {
             matches!(given(json!({"task_id": "t", "resize": {"cols": 80, "rows": 24}})), Ok(model::TypedInput::Resize(new)) if new == size)
         );
         assert!(given(json!({"task_id": "t", "input": "x", "eof": false})).is_ok());
+        let both = given(json!({"task_id": "t", "input": "bob", "keys": ["Enter"]}));
+        assert!(
+            matches!(both, Ok(model::TypedInput::TextThenKeys(text, keys)) if text == "bob" && keys.len() == 1)
+        );
     }
 
     #[test]
@@ -371,6 +378,7 @@ mod tests {
             (json!({"task_id": "t"}), "input"),
             (json!({"task_id": "t", "eof": false}), "input"),
             (json!({"task_id": "t", "input": "x", "eof": true}), "input"),
+            (json!({"task_id": "t", "keys": ["Up"], "eof": true}), "input"),
             (json!({"task_id": "t", "input": ""}), "input"),
             (json!({"task_id": "t", "keys": []}), "keys"),
             (json!({"task_id": "t", "keys": ["NoSuchKey"]}), "keys"),

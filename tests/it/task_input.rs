@@ -351,8 +351,14 @@ async fn the_answer_says_what_a_command_waits_for_and_comes_early_when_nobody_el
     let task = result["task_handle"]["task_id"].as_str().expect("an id").to_owned();
     let read = bench.call("TaskOutput", json!({"task_id": task, "timeout_ms": 45_000})).await;
     assert_eq!(self::result(&read)["retrieval_status"], "not_ready", "{}", read.receipt);
-    bench.type_in(&task, "bob\n").await;
+    // CR LF ends one line, and keys follow the text.
+    let typed = json!({"task_id": task, "input": "bo", "keys": ["b", "Enter"]});
+    bench.call("TaskInput", typed).await;
     bench.shows(&task, "hello bob").await;
+    let two = bench.task("read x; read y; echo \"<$x><$y>\"; sleep 300", true).await;
+    bench.type_in(&two, "one\r\n").await;
+    bench.type_in(&two, "two\r\n").await;
+    bench.shows(&two, "<one><two>").await;
 
     let hidden = bench.task("stty -echo; printf 'Password: '; read x; sleep 300", true).await;
     let read = bench.call("TaskOutput", json!({"task_id": hidden, "timeout_ms": 45_000})).await;

@@ -139,10 +139,12 @@ pub const MOST_INPUT: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TypedInput {
-    /// Text, verbatim.
+    /// Text, unchanged but that CR LF is one end of a line to a terminal.
     Text(String),
     /// Keys by name, encoded as the terminal's modes require (tty only).
     Keys(Vec<KeyPress>),
+    /// Text, then keys (tty only).
+    TextThenKeys(String, Vec<KeyPress>),
     /// End of input: closes stdin, or types the terminal's end-of-file character.
     Eof,
     /// A new size (tty only).

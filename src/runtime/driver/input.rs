@@ -16,7 +16,7 @@ use crate::model::{
 use crate::runtime::bytes::{InputRefusal, MOST_LINE, TaskIo};
 use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor;
-use crate::terminal::{self, Modes};
+use crate::terminal::{self, KeyPress, Modes};
 
 /// How many bytes may wait to be read by all tasks together, and by one task whatever waits for the others.
 const ALL_INPUT: usize = 16 << 20;
@@ -41,7 +41,10 @@ pub(super) fn input(
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty || task.side_terminal, task.request.accepts_input);
-    let needs_tty = matches!(input, TypedInput::Keys(_) | TypedInput::Resize(_) | TypedInput::Report(_));
+    let needs_tty = matches!(
+        input,
+        TypedInput::Keys(_) | TypedInput::TextThenKeys(..) | TypedInput::Resize(_) | TypedInput::Report(_)
+    );
     let is_typed = !matches!(input, TypedInput::Report(_));
     let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
     driver.tell_lost_input(id);
@@ -98,12 +101,10 @@ fn send(
             return ended;
         }
         TypedInput::Eof => vec![end_of_file(io)],
-        TypedInput::Text(text) => text.into_bytes(),
+        TypedInput::Text(text) => lines_of(io, text),
         TypedInput::Raw(bytes) | TypedInput::Report(bytes) => bytes,
-        TypedInput::Keys(keys) => {
-            let modes = modes(io);
-            keys.into_iter().flat_map(|key| key.encode(modes)).collect()
-        }
+        TypedInput::Keys(keys) => encode(io, keys),
+        TypedInput::TextThenKeys(text, keys) => [lines_of(io, text), encode(io, keys)].concat(),
         TypedInput::Paste(text) => terminal::paste(&text, modes(io)),
     };
     if let Err(rejection) = queue(driver, io, &bytes)? {
@@ -147,6 +148,16 @@ impl Driver {
             io.has_early_reply.store(false, Ordering::Relaxed);
         });
     }
+}
+
+/// Returns the bytes of a text. To a terminal, CR LF is one end of a line: it would answer two questions.
+fn lines_of(io: &TaskIo, text: String) -> Vec<u8> {
+    if io.pty.get().is_some() { text.replace("\r\n", "\r").into_bytes() } else { text.into_bytes() }
+}
+
+fn encode(io: &TaskIo, keys: Vec<KeyPress>) -> Vec<u8> {
+    let modes = modes(io);
+    keys.into_iter().flat_map(|key| key.encode(modes)).collect()
 }
 
 /// Queues the bytes, which are written as the task reads them.
