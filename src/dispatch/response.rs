@@ -384,7 +384,8 @@ mod tests {
         assert_eq!(value["error"]["context"]["task_id"], "task_x");
         assert_eq!(
             value["error"]["fix_required"],
-            "`pilothouse task list --scope all` lists the tasks of this workspace"
+            "`pilothouse task list --scope all` lists the tasks of the runtime that serves now, `pilothouse audit list` the \
+             recordings of earlier ones"
         );
         let hint = hint_for_a_shell(ErrorKind::InvalidToolInput, "see TaskList, or ExecCommandBatch.");
         assert_eq!(hint, "see `pilothouse task list`, or `pilothouse command batch`.");

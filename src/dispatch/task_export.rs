@@ -78,7 +78,7 @@ impl LocalCommand for TaskExport {
                 .with("recording", listed.name)
                 .with("task_id", input.task_id)
                 .fix(
-                    "`pilothouse audit show --kind task` lists the tasks of a recording, `pilothouse audit list` the recordings",
+                    "`pilothouse audit show latest` lists the tasks of a recording, `pilothouse audit list` the recordings",
                 ));
         };
         let (form, rows) = (input.form, input.rows);

@@ -37,24 +37,7 @@ const QUESTION: &str = "node -e 'const r = require(\"readline\").createInterface
     r.question(\"package name: \", name => { console.log(\"hello \" + name); r.close(); })'";
 
 #[test]
-fn a_question_of_nodes_readline_is_seen_in_its_epoll_and_answered() {
-    if !has("node") {
-        return skip("node is not installed");
-    }
-    let home = Home::new();
-    home.serve_here();
-    let task = start(&home, QUESTION);
-    comes_to_wait(&home, &task, "line", "tty_poll");
-    let told = home.call(&["task", "status", &task, "--output", "plain"]);
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    assert!(told.contains("at a prompt, perhaps waiting for input"), "{told}");
-    home.call(&["task", "input", &task, "demo\r"]);
-    let output = || String::from_utf8_lossy(&home.call(&["task", "output", &task]).stdout).into_owned();
-    wait_until("it is answered", || output().contains("hello demo"));
-}
-
-#[test]
-fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_questions() {
+fn a_question_of_nodes_readline_is_seen_and_answered_and_servers_with_keys_ask_none() {
     if !has("node") {
         return skip("node is not installed");
     }
@@ -77,6 +60,11 @@ fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_que
     let question = start(&home, QUESTION);
     comes_to_wait(&home, &question, "line", "tty_poll");
     assert_eq!((waits(&home, &server), waits(&home, &clock)), (None, None));
+    let told = home.call(&["task", "status", &question, "--output", "plain"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("at a prompt, perhaps waiting for input"), "{told}");
+    home.call(&["task", "input", &question, "demo\r"]);
+    wait_until("it is answered", || output(&question).contains("hello demo"));
 }
 
 #[test]

@@ -15,9 +15,9 @@ use crate::runtime::bytes::TaskIo;
 
 /// How many seconds are long.
 const REST: u32 = 8;
-/// How often, in seconds, ports are looked for while all tasks have been quiet for long: a server that starts mostly
-/// prints something.
-const RARELY: u32 = 4;
+/// How often, in seconds, ports are looked for while all tasks have been quiet for long, and for longer than [`EARLY`]: a
+/// server that starts mostly prints something.
+const RARELY: [u32; 2] = [4, 20];
 /// How long a task has written nothing when it is quiet, in milliseconds.
 const QUIET_MS: u32 = 300;
 /// Seconds in which a quiet task is looked at every other second; later in every fifth.
@@ -158,7 +158,11 @@ impl Looks {
     /// Tells whether ports are to be looked for in this second: in each one, until all tasks have been quiet for long.
     pub(super) fn are_ports_due<'a>(all: impl Iterator<Item = &'a Self>) -> bool {
         let shortest = all.min_by_key(|looks| looks.quiet_seconds);
-        shortest.is_none_or(|looks| !looks.is_at_rest() || looks.quiet_seconds.is_multiple_of(RARELY))
+        let is_due = |looks: &Self| {
+            let every = if looks.quiet_seconds <= EARLY { RARELY[0] } else { RARELY[1] };
+            looks.quiet_seconds.is_multiple_of(every)
+        };
+        shortest.is_none_or(|looks| !looks.is_at_rest() || is_due(looks))
     }
 
     /// Restarts the intervals after input: the task may now wait for something else.
@@ -240,7 +244,9 @@ mod tests {
         };
         let seconds: Vec<u32> = (0..=20).filter(|at| due(5, at * 1_000)).collect();
         assert_eq!(seconds, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20]);
-        assert!(!due(5, 21_000) && due(6, 0) && due(6, 1_000));
+        let later: Vec<u32> = (21..=100).filter(|at| due(5, at * 1_000)).filter(|at| *at > 50).collect();
+        assert_eq!(later, [52, 56, 60, 80, 100]);
+        assert!(!due(5, 101_000) && due(6, 0) && due(6, 1_000));
     }
 
     #[test]
