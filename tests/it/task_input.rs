@@ -351,6 +351,9 @@ async fn the_answer_says_what_a_command_waits_for_and_comes_early_when_nobody_el
     let task = result["task_handle"]["task_id"].as_str().expect("an id").to_owned();
     let read = bench.call("TaskOutput", json!({"task_id": task, "timeout_ms": 45_000})).await;
     assert_eq!(self::result(&read)["retrieval_status"], "not_ready", "{}", read.receipt);
+    // Whoever knows that it waits, waits for what comes of it.
+    let again = bench.call("TaskOutput", json!({"task_id": task, "timeout_ms": 300})).await;
+    assert_eq!(self::result(&again)["retrieval_status"], "timeout", "{}", again.receipt);
     // CR LF ends one line, and keys follow the text.
     let typed = json!({"task_id": task, "input": "bo", "keys": ["b", "Enter"]});
     bench.call("TaskInput", typed).await;

@@ -28,8 +28,9 @@ pub(crate) struct StoredProgress {
     pub(crate) settled: bool,
     /// Whether the task listens on a port.
     pub(crate) listening: bool,
-    /// Whether the task certainly waits for input.
+    /// Whether the task certainly waits for input, and whether a caller has been told.
     pub(crate) asks: bool,
+    pub(crate) is_told: bool,
 }
 
 /// The result of storing a chunk.

@@ -72,6 +72,9 @@ impl Driver {
         let Some(live) = self.live.get(id) else { return };
         let waiting = self.supervisor.get(id).and_then(|task| task.waiting.as_ref());
         let asks = waiting.is_some_and(InputWait::is_certain);
-        live.io.progress.send_if_modified(|progress| std::mem::replace(&mut progress.asks, asks) != asks);
+        live.io.progress.send_if_modified(|progress| {
+            progress.is_told &= asks;
+            std::mem::replace(&mut progress.asks, asks) != asks
+        });
     }
 }

@@ -23,7 +23,8 @@ impl Handle {
         self.wait_or_ask(id, until, timeout, false).await
     }
 
-    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input.
+    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input, once for each such wait:
+    /// whoever knows of it and calls again waits for what comes of it.
     ///
     /// # Errors
     /// If there is no such task.
@@ -37,12 +38,19 @@ impl Handle {
         let Some(io) = self.shared.io(id) else { return self.known_task(id).map(|_| true) };
         let mut progress = io.progress.subscribe();
         let reached = progress.wait_for(|progress| match until {
-            _ if progress.settled || or_asks && progress.asks => true,
+            _ if progress.settled || or_asks && progress.asks && !progress.is_told => true,
             Until::Terminal => false,
             Until::Output { beyond } => progress.stored > beyond,
             Until::Listening => progress.listening,
         });
-        Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
+        let is_reached = matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_)));
+        if or_asks {
+            io.progress.send_if_modified(|progress| {
+                progress.is_told = progress.asks;
+                false
+            });
+        }
+        Ok(is_reached)
     }
 
     /// Measures the current resource usage of live tasks, and of each process of the one that is `listed`; other tasks

@@ -20,7 +20,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tests that start the program", 407),
     ("tokens in agent", 54_545),
     ("tokens in agents", 20_535),
-    ("tokens in all", 1_269_412),
+    ("tokens in all", 1_269_466),
     ("tokens in bin", 36),
     ("tokens in cli", 49_703),
     ("tokens in clock", 295),
@@ -40,12 +40,12 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in paths", 1_743),
     ("tokens in process", 74_645),
     ("tokens in prose", 122_429),
-    ("tokens in runtime", 160_610),
+    ("tokens in runtime", 160_664),
     ("tokens in terminal", 60_619),
     ("tokens in tools", 56_045),
     ("types of a thousand that share their name", 11),
     ("ways to change what others read", 11),
-    ("words of documentation", 64_100),
+    ("words of documentation", 64_134),
 ];
 
 /// A function: its name, and the lines of its body.
