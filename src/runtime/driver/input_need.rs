@@ -1,7 +1,7 @@
 //! Detects whether a quiet task wants input, from kernel state where it shows this, and never from text alone
 //! (docs/contract.md#waiting-for-input).
 //!
-//! [`asker`](TerminalLook::asker) finds the process that reads or polls the task's terminal. [`Scene::decide`] says what
+//! [`asker`] finds the process that reads or polls the task's terminal. [`Scene::decide`] says what
 //! that is a wait for: by the terminal's modes, and in raw mode by the place of the cursor on the task's screen. On a
 //! terminal beside a command's streams only a program that asks reads, so more counts as a wait there. [`Sight`] compares
 //! two looks at a process that polls with a timeout.
