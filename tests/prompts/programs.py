@@ -239,7 +239,7 @@ ASK = [
     ("whiptail yesno", "whiptail", "whiptail --yesno 'Really continue?' 10 40", "Really continue?", "key?"),
     ("dialog menu", "dialog", "dialog --menu 'Choose a fruit' 15 40 4 a apple b pear", "Choose a fruit", "key?"),
     ("dialog input", "dialog", "dialog --inputbox 'Your name' 10 40", "Your name", "text?"),
-    ("dialog password", "dialog", "dialog --passwordbox 'Enter the passphrase' 10 40", "Enter the passphrase", "secret?"),
+    ("dialog password", "dialog", "dialog --passwordbox 'Enter the passphrase' 10 40", "Enter the passphrase", "secret"),
     ("script, inner line", "bsdutils", "script -qc 'read -p \"Name: \" x' /dev/null", "Name:", "text?"),
     ("script, inner password", "bsdutils", "script -qc 'stty -echo; printf \"Password: \"; head -1' /dev/null", "Password:", "secret?"),
     ("expect", "expect", "expect -c 'spawn sh -c \"printf Name:; read x\"; interact'", "Name:", "text?"),
@@ -293,7 +293,5 @@ NOTES = {
     "copier": "its cursor stands on a line of its own, below the question",
     "elinks": "stays on the main screen, with the cursor at the end of it",
     "textual": "its cursor blinks by redrawing: never quiet", "nmtui": "needs a NetworkManager", "uv publish": "asks for a user or a token: hidden when typed",
-    "dialog password": "the word for a secret is above the field, not before the cursor",
-    "lftp password": "beside: writes its question to a descriptor that is open only for reading, so there is none to see",
     "certtool": "beside: takes the end of input for all names, then asks for a password",
 }

@@ -149,7 +149,11 @@ impl ScreenText {
         let gap = if self.is_alternate { GAP } else { 1 };
         let above = self.lines.iter().take(self.at).rev().take(gap);
         let line = std::iter::once(&self.before).chain(above).find(|line| has_words(line));
-        (is_framed || !self.is_alternate) && line.is_some_and(|line| names_secret(line))
+        let is_near = line.is_some_and(|line| names_secret(line));
+        // The empty field of a dialog box may be further below its text.
+        let is_field = is_framed && self.is_visible && !has_words(&self.before);
+        (is_framed || !self.is_alternate) && is_near
+            || is_field && self.framed_text().is_some_and(|text| names_secret(&text))
     }
 
     /// Returns the text of the question: the cursor's line up to it, or in a menu or on a full screen, the text above.
@@ -354,6 +358,7 @@ mod tests {
             "◆  Password\n│  ",
             "◆  Password\n│  _\n└\n\x1b[?25l",
             "\x1b[?1049h\x1b[H│ Enter password │\n│  │\n│ ______ │\x1b[3;3H",
+            "┌────────┐\n│ Enter the passphrase │\n│ ┌────┐ │\n│ │    │ │\n│ └────┘ │\n│ <OK>  │\n└───────┘\x1b[4;4H",
         ] {
             assert!(screen(secret).asks_secret(), "{secret}");
         }
@@ -364,6 +369,7 @@ mod tests {
             "my password is safe\nName: ",
             "tokens: ",
             "Pick a password manager\n❯ pass\n  \x1b[?25l\n\n",
+            "┌────────┐\n│ Your password? │\n│ ┌────┐ │\n│ │ keep  │ │\n│ └────┘ │\n│ <OK>  │\n└───────┘\x1b[4;8H",
             "me@host:/src/token# ",
             "$ cat token",
             "me ~/token> ",

@@ -92,7 +92,7 @@ impl TerminalLook<'_> {
         };
         let (kind, evidence) = scene.decide(is_beside)?;
         let is_timed = matches!(act, TerminalUse::Poll(poll) if !poll.is_endless);
-        let is_hidden = mode.canonical && !mode.echo;
+        let is_hidden = mode.canonical && !mode.echo && is_open;
         if is_timed && !is_hidden {
             let sight = Sight { pid, at: self.now, work: processes.work(group), is_settled: false };
             let sight = sight.after(before, self.patience);
@@ -158,7 +158,7 @@ impl Scene<'_> {
         let hidden = (InputNeed::Secret, InputEvidence::EchoOff);
         match (self.is_canonical, self.is_echoing, self.act) {
             (true, false, TerminalUse::Read | TerminalUse::Closed) => Some(hidden),
-            (true, false, TerminalUse::Poll(_)) => self.is_open.then_some(hidden),
+            (true, false, TerminalUse::Poll(poll)) => (self.is_open || poll.is_alone).then_some(hidden),
             (true, true, TerminalUse::Closed) => None,
             (true, true, TerminalUse::Read) => {
                 (self.is_open || !self.is_feeding).then_some((InputNeed::Line, InputEvidence::TtyRead))
@@ -247,6 +247,7 @@ mod tests {
             (TerminalUse::Closed, "canonical", "name: ", "nothing"),
             (MIXED, "hidden", "working\r\n", "nothing"),
             (MIXED, "hidden", "PIN: ", "secret"),
+            (ALONE, "hidden", "", "secret"),
             (ALONE, "canonical", "name ", "perhaps line"),
             (MIXED, "canonical", "working ", "nothing"),
             (MIXED, "canonical", "name: ", "perhaps line"),

@@ -20,7 +20,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tests that start the program", 407),
     ("tokens in agent", 54_545),
     ("tokens in agents", 20_535),
-    ("tokens in all", 1_269_466),
+    ("tokens in all", 1_269_523),
     ("tokens in bin", 36),
     ("tokens in cli", 49_703),
     ("tokens in clock", 295),
@@ -40,8 +40,8 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in paths", 1_743),
     ("tokens in process", 74_645),
     ("tokens in prose", 122_429),
-    ("tokens in runtime", 160_664),
-    ("tokens in terminal", 60_619),
+    ("tokens in runtime", 160_674),
+    ("tokens in terminal", 60_666),
     ("tokens in tools", 56_045),
     ("types of a thousand that share their name", 11),
     ("ways to change what others read", 11),
@@ -157,7 +157,8 @@ fn is_bare(name: &str) -> bool {
 
 /// The words of the documentation, without the pages that a command writes.
 fn words_of_documentation() -> usize {
-    let generated = ["reference/cli.md", "reference/prose-codes.md", "reference/figures.md"];
+    let generated =
+        ["reference/cli.md", "reference/prose-codes.md", "reference/figures.md", "reference/prompts.md"];
     let pages = files_below(&root().join("docs"), "md");
     let own = pages.into_iter().filter(|page| !generated.iter().any(|made| page.ends_with(made)));
     let top = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name));
