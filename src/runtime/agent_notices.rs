@@ -57,6 +57,14 @@ impl AgentNotices {
         self.add(label, NoticeFact::Words(short(text, WORDS_CHARS)));
     }
 
+    /// Keeps a person's words that the command of a call is about to write, until the agent's hook reports what its model was
+    /// given of that.
+    pub(super) fn words_in_output(&mut self, label: &str, text: &str, call: u64) {
+        self.words(label, text);
+        let entry = self.agents.get_mut(label).and_then(|untold| untold.entries.last_mut());
+        entry.into_iter().for_each(|entry| (entry.is_taken, entry.printed_by) = (true, Some(call)));
+    }
+
     /// Records an event of a task.
     pub(super) fn record_event(&mut self, task: &TaskView, event: &TaskEvent) {
         let Actor::Agent(owner) = &task.started_by else { return };
@@ -401,6 +409,12 @@ mod tests {
         assert_eq!(notices.unread("a").len(), 2, "another call");
         notices.compare_with_given("a", 7, "Exit code 143\npilothouse: the operator stopped this: use make");
         assert_eq!(notices.take_words("a").sentences, ["not now"]);
+        let unread = notices.unread("a").len();
+        notices.words_in_output("a", "wrong branch", 9);
+        assert!(notices.take_words("a").ids.is_empty(), "the command writes it");
+        assert_eq!(notices.unread("a").len(), unread + 1);
+        notices.compare_with_given("a", 9, "pilothouse: denied: wrong branch");
+        assert_eq!(notices.unread("a").len(), unread);
         notices.words("a", "and test");
         let printed = notices.take_words("a");
         notices.await_reading("a", &printed.ids, 8);

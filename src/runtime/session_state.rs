@@ -226,6 +226,15 @@ impl SessionState {
         self.show_unread(label);
     }
 
+    /// Leaves a person's words that a command is about to write, or for the next answer.
+    pub(super) fn leave_words(&mut self, label: &str, text: &str, printed_by: Option<u64>) {
+        match printed_by {
+            Some(call) => self.agent_notices.words_in_output(label, text, call),
+            None => self.agent_notices.words(label, text),
+        }
+        self.show_unread(label);
+    }
+
     /// Drops the messages for an agent that has ended.
     pub(super) fn drop_words(&mut self, label: &str) {
         self.agent_notices.drop_words(label);

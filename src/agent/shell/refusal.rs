@@ -14,6 +14,8 @@ pub(super) const NOT_RUN: u8 = 75;
 pub(super) struct StartRefusal {
     why: String,
     ruling: Ruling,
+    /// What a person wrote to the agent with it; empty if nothing.
+    pub(super) note: String,
 }
 
 /// Whether its caller may run it by itself.
@@ -31,13 +33,14 @@ enum Ruling {
 
 impl StartRefusal {
     pub(super) fn by(error: &Error) -> Self {
-        Self { why: with_causes(error), ruling: Ruling::of(error) }
+        let note = if let Error::Denied { note } = error { note.clone() } else { String::new() };
+        Self { why: with_causes(error), ruling: Ruling::of(error), note }
     }
 
     /// Returns the line for the caller and its exit code; without a code, it runs the command by itself. `is_free` is
     /// the runtime's word that no rule and no pause concerns the command.
     pub(super) fn reply(self, is_free: bool) -> (String, Option<u8>) {
-        let Self { why, ruling } = self;
+        let Self { why, ruling, .. } = self;
         match ruling {
             Ruling::Denied => (why, Some(DENIED)),
             Ruling::Unknown => (why, Some(NOT_RUN)),

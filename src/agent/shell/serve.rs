@@ -264,6 +264,9 @@ impl ShellCommand {
     async fn not_begun(&mut self, was_held: bool) -> ShellReply {
         let (message, code) = match (&mut self.running).await {
             Ok(Err(refused)) => {
+                if !self.runs_elsewhere {
+                    self.runtime.leave_words_in_output(&self.session.label, &refused.note, self.asked.call);
+                }
                 // What a person was asked about is not run without its record.
                 let is_free = !was_held && self.runtime.is_free(self.asked.clone()).await;
                 refused.reply(is_free)

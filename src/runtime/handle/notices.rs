@@ -47,6 +47,19 @@ impl Handle {
         self.notices(label, Vec::new(), taken)
     }
 
+    /// Keeps a person's words that the command of a call is about to write, where a hook of its agent will report whether its
+    /// model was given them: it may be in the background by then.
+    pub fn leave_words_in_output(&self, label: &str, text: &str, call: u64) {
+        let mut session = self.shared.session();
+        let has_hook = session.agents.iter().any(|agent| agent.label == label && agent.routes.hook);
+        if !has_hook || text.trim().is_empty() {
+            return;
+        }
+        // Its hook has reported the call already, of which nothing was there yet.
+        let is_reported = session.calls.get(call).is_some_and(|call| call.native.is_some());
+        session.leave_words(label, text.trim(), Some(call).filter(|_| !is_reported));
+    }
+
     /// Keeps for an agent's next answer what its commands have written and its hook has not reported: their calls are over.
     pub fn give_up_reading(&self, label: &str) {
         self.shared.session().agent_notices.give_up_reading(label);
