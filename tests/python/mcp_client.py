@@ -45,7 +45,7 @@ async def listing(agent):
     for tool in tools:
         assert bool(tool.get("outputSchema")) == (agent.profile == "structured"), tool["name"]
         reads = tool["name"] in ("TaskList", "TaskStatus", "TaskOutput")
-        assert tool["annotations"].get("readOnlyHint", False) == reads, tool["name"]
+        assert bool(tool["annotations"].get("readOnlyHint")) == reads, tool["name"]
 
 
 async def a_quick_command(agent):
