@@ -12,31 +12,30 @@ use crate::paths::Locks;
 /// Calls `announce` with the working tree of each such runtime, once, those that run already included. Ends at once if the
 /// workspace is not the top of a repository.
 pub async fn follow_siblings(locks: Locks, workspace: PathBuf, announce: impl Fn(&Path)) {
-    let mut told = HashSet::new();
+    let top = workspace.clone();
+    let own = tokio::task::spawn_blocking(move || RepositoryFiles::find(&top)).await;
+    let Ok(Some(own)) = own else { return };
+    let mut told = HashSet::from([workspace]);
     let mut arrivals = arrivals(&locks);
     loop {
-        let (locks, workspace) = (locks.clone(), workspace.clone());
-        let look = tokio::task::spawn_blocking(move || siblings(&locks, &workspace));
-        let Some(found) = look.await.unwrap_or_default() else { return };
-        for tree in found {
-            if !told.contains(&tree) {
+        let (locks, own) = (locks.clone(), own.clone());
+        let look = tokio::task::spawn_blocking(move || trees(&locks, &own));
+        for tree in look.await.unwrap_or_default() {
+            if told.insert(tree.clone()) {
                 announce(&tree);
-                told.insert(tree);
             }
         }
         arrivals.wait_for_change().await;
     }
 }
 
-/// Returns the other working trees of the repository that have a runtime; `None` if there is no repository. Blocks.
-fn siblings(locks: &Locks, workspace: &Path) -> Option<Vec<PathBuf>> {
-    let own = RepositoryFiles::find(workspace)?;
-    let is_sibling = |tree: &PathBuf| {
-        tree != workspace
-            && RepositoryFiles::find(tree).is_some_and(|other| other.is_of_same_repository(&own))
+/// Returns the working trees of a repository that have a runtime. Blocks.
+fn trees(locks: &Locks, repository: &RepositoryFiles) -> Vec<PathBuf> {
+    let is_of_it = |tree: &PathBuf| {
+        RepositoryFiles::find(tree).is_some_and(|other| other.is_of_same_repository(repository))
     };
-    let trees = RunningRuntime::list(locks).into_iter().filter_map(|running| running.workspace().cloned());
-    Some(trees.filter(is_sibling).collect())
+    let all = RunningRuntime::list(locks).into_iter().filter_map(|running| running.workspace().cloned());
+    all.filter(is_of_it).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::verb::{Caller, ToolContext, ToolOutcome};
 use crate::config::nearest;
 use crate::envelope::{Actor, CallOutcome, Envelope, ErrorKind, SafeText, TaskId, ToolError, one_line};
 use crate::journal::Durability;
-use crate::model::{InputNeed, TaskStatus};
+use crate::model::{InputWait, TaskStatus};
 use crate::runtime::{AnswerNotices, Handle};
 
 /// The maximum length of a path in a note, in characters.
@@ -153,14 +153,12 @@ async fn answer_call(
 fn nobody_decides(runtime: &Handle, done: &ToolOutcome) -> Option<String> {
     let task = done.task.as_ref().and_then(|id| runtime.task(id));
     let waiting = task.as_ref().and_then(|task| task.waiting.as_ref());
-    let is_of_operator = waiting.is_some_and(|waiting| {
-        waiting.kind == InputNeed::Secret || waiting.program.is_some() && waiting.kind.is_input()
-    });
+    let is_for_operator = waiting.is_some_and(InputWait::is_for_operator);
     let is_held = match done.envelope.outcome() {
         CallOutcome::Error(error) => error.kind == ErrorKind::OperatorPending,
         CallOutcome::Success(_) => task.as_ref().is_some_and(|task| task.held.is_some()),
     };
-    let place = runtime.place_without_console().filter(|_| is_held || is_of_operator)?;
+    let place = runtime.place_without_console().filter(|_| is_held || is_for_operator)?;
     let place = one_line(&place.to_string_lossy(), PLACE_CHARS);
     let act = if is_held { "decide" } else { "answer" };
     Some(format!("no console is open to {act} it: ask the user to run `pilothouse` in {place}"))

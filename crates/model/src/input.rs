@@ -74,6 +74,11 @@ impl InputNeed {
 }
 
 impl InputWait {
+    /// Tells whether only the operator may answer: a secret, or what is asked beside the command's streams.
+    pub fn is_for_operator(&self) -> bool {
+        self.kind.is_input() && (self.kind == InputNeed::Secret || self.program.is_some())
+    }
+
     /// Tells whether the task certainly waits for input. On a terminal beside a command's streams nothing else would
     /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
     /// be an editor, a pager or a shell at its prompt.

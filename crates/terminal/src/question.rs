@@ -4,13 +4,12 @@ use super::contents::Contents;
 use super::dialogue::Dialogue;
 
 /// Words for what nobody else may read, in the languages of the usual message catalogues, in lower case.
-const SECRETS: [&str; 39] = [
+const SECRETS: [&str; 36] = [
     "assword",
     "assphrase",
     "passcode",
     "passwort",
     "kennwort",
-    "passphrase",
     "mot de passe",
     "phrase de passe",
     "phrase secrète",
@@ -34,8 +33,6 @@ const SECRETS: [&str; 39] = [
     "lozinka",
     "şifre",
     "geslo",
-    "пароль",
-    "пароля",
     "парол",
     "κωδικ",
     "パスワード",

@@ -61,7 +61,7 @@ impl TaskIo {
     /// Queues replies to the program's queries, in order with its other input. Whoever asks for more than fits and does
     /// not read gets none for the rest. Tells whether they were queued.
     pub(crate) fn queue_reply(&self, bytes: &[u8]) -> bool {
-        self.answers && self.lock_typed().reply(bytes)
+        self.lock_typed().reply(bytes)
     }
 
     /// Tells whether its terminal echoes what is typed and hands over whole lines: no program reads replies from it so.

@@ -240,6 +240,9 @@ impl Parsers {
     }
 
     fn reply(&self, io: &TaskIo, bytes: &[u8]) {
+        if !io.answers {
+            return;
+        }
         if io.echoes_lines() {
             // Whoever asks for more before it prepares its terminal gets no more.
             if io.has_early_reply.swap(true, Ordering::Relaxed) {

@@ -23,8 +23,8 @@ impl Handle {
         self.wait_or_ask(id, until, timeout, false).await
     }
 
-    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input, once for each such wait:
-    /// whoever knows of it and calls again waits for what comes of it.
+    /// Like [`wait`](Self::wait); with `or_asks` also until the task certainly waits for input. Each such wait ends only one
+    /// call early: the next call blocks as usual.
     ///
     /// # Errors
     /// If there is no such task.

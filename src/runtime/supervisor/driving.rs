@@ -9,11 +9,11 @@ use crate::envelope::Actor;
 use crate::model::listening::MOST_LISTENERS;
 use crate::model::phrases::past_input_sentence;
 use crate::model::{
-    InputNeed, InputRejection, InputWait, ListenAddress, Listener, LostInput, RejectionReason, TaskFact,
-    TaskStatus, TaskUpdate,
+    InputRejection, InputWait, ListenAddress, Listener, LostInput, RejectionReason, TaskFact, TaskStatus,
+    TaskUpdate,
 };
 
-/// How long a wait for input is certain before the caller is told.
+/// How long a task must certainly have waited for input before its caller is answered early.
 const ASKED: Duration = Duration::from_secs(5);
 
 impl SupervisedTask {
@@ -47,14 +47,15 @@ impl SupervisedTask {
         match waiting.filter(|_| self.status == TaskStatus::Running) {
             Some(waiting) if known != Some(waiting.kind) => {
                 let asks = waiting.kind.is_input();
-                let is_of_agent = waiting.kind != InputNeed::Secret && waiting.program.is_none();
-                let is_early = waiting.is_certain() && (is_of_agent || !is_watched);
+                let is_early = waiting.is_certain() && (!waiting.is_for_operator() || !is_watched);
                 let mut actions = vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
                 if self.side_terminal && asks {
                     self.ask_within = within;
                     let patience = if self.is_unattended { Duration::ZERO } else { within };
                     actions.push(self.wake(now, Timer::Ask, patience));
                 }
+                // The timer of an earlier wait does not count for this one.
+                self.forget_timer(Timer::Asked);
                 if is_early && self.request.yield_after.is_some() {
                     actions.push(self.wake(now, Timer::Asked, ASKED));
                 }
@@ -114,25 +115,30 @@ impl SupervisedTask {
     /// Tells whether somebody may type into the task now.
     pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), InputRejection> {
         let refuse = |reason, message: String| Err(InputRejection { reason, message });
+        let question = self.waiting.as_ref().filter(|waiting| waiting.kind.is_input());
+        // Who cannot type into the task at all may be trying to answer a question that is not theirs.
+        let refuse_or_defer =
+            |reason, message: &str| match question.and_then(|waiting| waiting.program.as_ref()) {
+                Some(program) => {
+                    let message = format!(
+                        "{program} asks at a terminal beside its streams, where only the operator answers."
+                    );
+                    refuse(RejectionReason::OperatorAnswers, message)
+                }
+                None => refuse(reason, message.to_owned()),
+            };
         if self.status != TaskStatus::Running {
             return refuse(RejectionReason::TaskNotRunning, past_input_sentence(self.status));
         }
         // On the terminal beside a task's streams, only the operator may answer.
         let is_asked = self.side_terminal && *by == Actor::Operator;
-        let question = self.waiting.as_ref().filter(|waiting| waiting.kind.is_input());
-        if !is_asked && let Some(program) = question.and_then(|waiting| waiting.program.as_ref()) {
-            let message =
-                format!("{program} asks at a terminal beside its streams, where only the operator answers.");
-            return refuse(RejectionReason::OperatorAnswers, message);
-        }
         if needs_tty && !self.request.tty && !is_asked {
-            let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
-            return refuse(RejectionReason::TtyRequired, message);
+            let message = "Keys and sizes need a terminal; start the command with tty:true.";
+            return refuse_or_defer(RejectionReason::TtyRequired, message);
         }
         if !needs_tty && !self.request.accepts_input && !is_asked {
-            let message =
-                "Its stdin is /dev/null; start the command with accepts_input:true or tty:true.".into();
-            return refuse(RejectionReason::InputNotEnabled, message);
+            let message = "Its stdin is /dev/null; start the command with accepts_input:true or tty:true.";
+            return refuse_or_defer(RejectionReason::InputNotEnabled, message);
         }
         match &self.lease {
             Some(_) if *by != Actor::Operator && now.mono < self.leased_until => {
@@ -163,5 +169,41 @@ impl SupervisedTask {
         }
         self.apply(TaskUpdate::NotWaiting);
         vec![self.note(now, Actor::System, TaskFact::Unanswered)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{InputEvidence, InputNeed};
+    use crate::runtime::supervisor::SupervisorInput;
+    use crate::runtime::supervisor::tests::{at, id, running};
+
+    #[test]
+    fn a_caller_is_answered_early_at_a_wait_of_its_own_and_not_by_the_timer_of_an_earlier_one() {
+        let mut supervisor = running(true, None);
+        let wait = |kind, evidence| SupervisorInput::Waiting {
+            id: id(),
+            waiting: Some(InputWait { kind, evidence, since: at(0).wall, program: None, question: None }),
+            is_watched: true,
+        };
+        let timer = |actions: &[SupervisorAction]| {
+            actions.iter().find_map(|action| match action {
+                SupervisorAction::Wake { timer: Timer::Asked, epoch, .. } => Some(*epoch),
+                _ => None,
+            })
+        };
+        let due = |epoch| SupervisorInput::Due { id: id(), timer: Timer::Asked, epoch };
+        let first = timer(&supervisor.step(at(1_000), wait(InputNeed::Line, InputEvidence::TtyRead)));
+        let first = first.expect("a timer");
+        supervisor.step(at(2_000), SupervisorInput::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+        let secret = supervisor.step(at(3_000), wait(InputNeed::Secret, InputEvidence::EchoOff));
+        assert_eq!(timer(&secret), None, "the operator sees it");
+        supervisor.step(at(6_000), due(first));
+        assert!(!supervisor.get(&id()).expect("the task").promoted);
+        supervisor.step(at(6_500), SupervisorInput::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+        let second = timer(&supervisor.step(at(7_000), wait(InputNeed::Line, InputEvidence::TtyRead)));
+        supervisor.step(at(12_000), due(second.expect("a timer")));
+        assert!(supervisor.get(&id()).expect("the task").promoted);
     }
 }

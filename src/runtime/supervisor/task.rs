@@ -300,9 +300,14 @@ impl SupervisedTask {
     }
 
     pub(super) fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> SupervisorAction {
-        self.epochs[timer as usize] += 1;
+        self.forget_timer(timer);
         let epoch = self.epochs[timer as usize];
         SupervisorAction::Wake { id: self.id.clone(), timer, epoch, at: now.mono + after }
+    }
+
+    /// Makes a timer that was set have no effect.
+    pub(super) fn forget_timer(&mut self, timer: Timer) {
+        self.epochs[timer as usize] += 1;
     }
 
     /// Creates an event: applies it to the task and returns the action that records it.
