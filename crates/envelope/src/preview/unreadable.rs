@@ -19,9 +19,23 @@ pub(super) fn mark(text: Cow<'_, str>) -> Cow<'_, str> {
         None => text,
     };
     match percent_no_text(&text) {
-        Some(percent) => Cow::Owned(format!("[binary output: {percent} % of it is no text] {text}")),
+        Some(percent) => Cow::Owned(format!("[{}] {text}", name_of(&text, percent))),
         None => text,
     }
+}
+
+/// Returns what a text is that bytes of this share are no text of.
+fn name_of(text: &str, percent: usize) -> String {
+    let beginning = || text.chars().take(LOOKED_AT);
+    let zeros = beginning().filter(|c| *c == '\u{2400}').count();
+    // The mark of UTF-16 is two invalid bytes, and every other byte of what most people write with it is 0.
+    if text.starts_with("\u{FFFD}\u{FFFD}") && 4 * zeros >= beginning().count() {
+        return "not UTF-8 but UTF-16: `iconv -f UTF-16` converts it".to_owned();
+    }
+    if beginning().any(|c| matches!(c, '\u{2400}'..='\u{2421}')) {
+        return format!("binary output: {percent} % of it is no text");
+    }
+    format!("{percent} % of it is not UTF-8: if it is text, `iconv -f` with its encoding converts it")
 }
 
 fn without_blanks(text: &str, first: usize) -> String {
@@ -68,6 +82,17 @@ mod tests {
         {
             assert_eq!(shown(text), text);
         }
+    }
+
+    #[test]
+    fn text_in_another_encoding_is_said_to_be_so() {
+        let sixteen: String = "\u{FFFD}\u{FFFD}"
+            .chars()
+            .chain("Windows line\r\n".chars().flat_map(|c| [c, '\u{2400}']))
+            .collect();
+        assert!(shown(&sixteen).starts_with("[not UTF-8 but UTF-16: `iconv -f UTF-16` converts it] "));
+        let latin = "caf\u{FFFD} cr\u{FFFD}me br\u{FFFD}l\u{FFFD}e ".repeat(3);
+        assert!(shown(&latin).starts_with("[22 % of it is not UTF-8: if it is text, "), "{}", shown(&latin));
     }
 
     #[test]
