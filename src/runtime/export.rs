@@ -8,10 +8,10 @@ use super::log::StoredLog;
 use super::playback::Playback;
 use crate::envelope::{Actor, mask};
 use crate::model::{Exit, TaskEvent, TaskFact, TaskView};
-use crate::terminal::{Cast, CastEvent, CastVersion, CellDrawing, LogBytes, Palette, Size};
+use crate::terminal::{Cast, CastEvent, CastVersion, CellDrawing, LogBytes, MarkKind, Palette};
 
-/// Rows read per page of history.
-const PAGE_ROWS: u16 = 500;
+/// How far the clocks of events and of the log may differ, in milliseconds.
+const CLOCKS_DIFFER_MS: u32 = 500;
 /// How many bytes of output after an input are searched for its echo.
 const ECHO_BYTES: u64 = 8 << 10;
 
@@ -102,17 +102,7 @@ impl OutputExport<'_> {
 
     /// Returns the last rows of the log.
     fn history(&self, log: &StoredLog) -> io::Result<CellDrawing> {
-        let (size, history) = (log.size, log.history());
-        let mut line = history.lines().saturating_sub(self.rows);
-        let mut drawing = CellDrawing { columns: size.cols(), rows: Vec::new() };
-        loop {
-            let page = history.page(line, Size::nearest(size.cols(), PAGE_ROWS))?;
-            if page.rows.is_empty() || page.next_line == line {
-                return Ok(drawing);
-            }
-            line = page.next_line;
-            drawing.rows.extend(page.rows.into_iter().map(|row| row.cells));
-        }
+        Ok(CellDrawing { columns: log.size.cols(), rows: log.history().last_rows(self.rows)? })
     }
 
     fn cast(&self, version: CastVersion, title: &str, log: &StoredLog) -> io::Result<String> {
@@ -138,6 +128,8 @@ impl OutputExport<'_> {
         let happened = self.events.iter().filter_map(|event| {
             let after = event.at.duration_since(self.task.created_at).as_millis();
             let at_ms = u32::try_from(after.max(0)).unwrap_or(u32::MAX);
+            let is_input = matches!(event.fact, TaskFact::Input(_));
+            let at_ms = if is_input { sent_ms(at_ms, log).unwrap_or(at_ms) } else { at_ms };
             let made = match &event.fact {
                 TaskFact::Input(bytes) => {
                     let text = if event.actor == Actor::Operator { None } else { typed.next().flatten() };
@@ -151,12 +143,20 @@ impl OutputExport<'_> {
                     CastEvent::Marker(format!("{} by {}: {}", fact.word(), event.actor, fact.note()))
                 }
                 TaskFact::Exit(Exit::Code(code)) => CastEvent::Exit(*code),
+                // As a shell reports it.
+                TaskFact::Exit(Exit::Signal(signal)) => CastEvent::Exit(128 + signal.number()),
                 _ => return None,
             };
             Some((at_ms, made))
         });
         happened.collect()
     }
+}
+
+/// Returns when input was sent by the clock of the log, which began to run a few milliseconds later than that of events.
+fn sent_ms(at_ms: u32, log: &StoredLog) -> Option<u32> {
+    let sent = log.marks.iter().filter(|mark| mark.kind == MarkKind::Input).map(|mark| mark.at_ms);
+    sent.min_by_key(|sent| sent.abs_diff(at_ms)).filter(|sent| sent.abs_diff(at_ms) < CLOCKS_DIFFER_MS)
 }
 
 /// Tells whether the terminal echoed a text right after it was typed: hidden input must stay hidden.

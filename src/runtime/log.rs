@@ -260,6 +260,12 @@ impl OutputLog {
         self.broken |= self.mark(MarkKind::Resize(size), at_ms).is_err();
     }
 
+    /// Records that input is sent: the output that it causes gets a time of its own.
+    pub(crate) fn note_input(&mut self, at_ms: u32) {
+        self.current = None;
+        self.broken |= self.mark(MarkKind::Input, at_ms).is_err();
+    }
+
     /// Appends the tails after the heads. Call once, when nothing more arrives.
     pub(crate) fn finish(&mut self, at_ms: u32) {
         for KeptStream { stream, tail, .. } in std::mem::take(&mut self.streams) {

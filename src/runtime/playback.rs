@@ -50,7 +50,7 @@ impl Playback {
         while let Some(mark) = self.log.marks.get(self.done).copied().filter(|_| self.done < done) {
             match mark.kind {
                 MarkKind::Resize(size) => self.terminal.resize(size),
-                MarkKind::Gap { .. } => {}
+                MarkKind::Gap { .. } | MarkKind::Input => {}
                 MarkKind::Chunk(stream) => {
                     let aside = stream == ByteSource::Tty && self.log.origin == ByteOrigin::Pipe;
                     let next = self.log.marks.get(self.done + 1).map_or(self.end, |next| next.offset);

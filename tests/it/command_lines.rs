@@ -420,7 +420,7 @@ fn recorded(folder: &Path) -> Seen {
         .iter()
         .filter_map(|mark| match mark.kind {
             MarkKind::Chunk(stream) => Some((usize::try_from(mark.offset).expect("short"), stream)),
-            MarkKind::Resize(_) | MarkKind::Gap { .. } => None,
+            MarkKind::Resize(_) | MarkKind::Gap { .. } | MarkKind::Input => None,
         })
         .collect();
     let is_terminal = !chunks.iter().any(|(_, stream)| *stream != ByteSource::Tty);

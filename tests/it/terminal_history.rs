@@ -1,6 +1,9 @@
 //! Pages and search over raw logs.
 
-use pilothouse::terminal::{ByteOrigin, ByteSource, LogBytes, LogHistory, Mark, MarkKind, Page, Size};
+use pilothouse::terminal::{
+    ByteOrigin, ByteSource, CellDrawing, LogBytes, LogHistory, Mark, MarkKind, Page, PageRow, Size, Terminal,
+    clean,
+};
 use proptest::prelude::*;
 
 const SIZE: (u16, u16) = (20, 4);
@@ -51,18 +54,17 @@ fn a_page_shows_lines_with_their_numbers() {
 }
 
 #[test]
-fn a_page_is_as_wide_as_asked_for_where_no_line_moves_the_cursor_away() {
+fn a_page_is_as_wide_as_asked_for_and_rows_that_were_written_over_are_what_became_of_them() {
     let log = b"0123456789012345678901234\r\nshort\r\n\x1b[Aup\r\n012345678901\rbar\r\nend\r\n";
     let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
     let at = |line, columns| text(&history.page(line, Size::nearest(columns, 2)).unwrap());
     assert_eq!(at(0, 30), rows(&[("01234567890123456789", 0), ("01234", 0)]), "as the terminal was");
     let history = history.with_reflow();
     let at = |line, columns| text(&history.page(line, Size::nearest(columns, 2)).unwrap());
-    assert_eq!(at(0, 30), rows(&[("0123456789012345678901234", 0), ("short", 1)]));
+    assert_eq!(at(0, 30), rows(&[("0123456789012345678901234", 0), ("uport", 2)]));
     assert_eq!(at(0, 13), rows(&[("0123456789012", 0), ("345678901234", 0)]));
-    assert_eq!(at(2, 30), at(2, 20), "it moves the cursor up");
-    assert_eq!(at(3, 30), rows(&[("bar345678901", 3), ("end", 4)]));
-    assert_eq!(at(3, 8), rows(&[("bar345678901", 3), ("end", 4)]), "it is written over");
+    assert_eq!(at(2, 30), rows(&[("uport", 2), ("bar345678901", 3)]));
+    assert_eq!(at(3, 8), rows(&[("bar34567", 3), ("8901", 3)]), "wrapped, not cut off");
 }
 
 #[test]
@@ -104,6 +106,93 @@ fn bytes_not_kept_are_a_row() {
             ("last", 2)
         ])
     );
+}
+
+/// Returns the text that an export has.
+fn exported(log: &str, origin: ByteOrigin, size: Size) -> String {
+    let rows = LogHistory::new(log.as_bytes(), &[], origin, size).last_rows(10_000).expect("reads");
+    CellDrawing { columns: size.cols(), rows }.text()
+}
+
+#[test]
+fn output_that_moves_the_cursor_by_rows_is_exported_completely() {
+    let lines = |from: u32, to: u32| (from..=to).map(|n| format!("{n}\r\n")).collect::<String>();
+    let text = |from: u32, to: u32| (from..=to).map(|n| format!("{n}\n")).collect::<String>();
+    let bottom: String = (1..=12).map(|n| format!("\x1b[6;1H{n}\n")).collect();
+    let bar = |most: u32| -> String {
+        let step = |n| format!("\x1b7\x1b[6;1H[{n}/{most}]\x1b8Setting up {n}\r\n");
+        format!(
+            "\n\x1b7\x1b[1;5r\x1b8\x1b[1A{}\x1b[r\x1b[6;1H\x1b[K",
+            (1..=most).map(step).collect::<String>()
+        )
+    };
+    let set_up = |most: u32| (1..=most).map(|n| format!("Setting up {n}\n")).collect::<String>();
+    for (output, expected) in [
+        ("one\r\n\x1b[999;1Hdone\r\n".to_owned(), "one\n\n\n\n\ndone\n".to_owned()),
+        (format!("\x1b[1;5r{}", lines(1, 20)), text(1, 20)),
+        (bottom, format!("\n\n\n\n\n{}", text(1, 12))),
+        (format!("{}6\x1b[3S", lines(1, 5)), text(1, 6)),
+        (format!("{}\x1b[HTOP", lines(1, 9)), format!("{}TOP\n{}", text(1, 4), text(6, 9))),
+        (bar(60), set_up(60)),
+        (bar(300), set_up(300)),
+        (
+            "1\r\n2\r\n\x1b[2;4r\x1b[4;1Ha\x1bDb\x1b[2;1H\x1bMc\x1b[r\x1b[5;1He".to_owned(),
+            "1\nc\n\na\ne\n".to_owned(),
+        ),
+    ] {
+        let size = Size::nearest(20, 6);
+        let exported = exported(&output, ByteOrigin::Tty, size);
+        assert_eq!(exported.trim_end(), expected.trim_end(), "{output:?}");
+        let transcript = clean(output.as_bytes(), ByteOrigin::Tty, size);
+        assert_eq!(transcript.trim_end(), expected.trim_end(), "{output:?}");
+        let history = LogHistory::new(output.as_bytes(), &[], ByteOrigin::Tty, size);
+        let (mut line, mut paged) = (0, String::new());
+        while line < history.lines() {
+            let page = history.page(line, Size::nearest(20, 50)).expect("reads");
+            let row = |row: &PageRow| row.cells.iter().map(|cell| &*cell.text).collect::<String>();
+            page.rows.iter().for_each(|shown| paged.extend([row(shown).trim_end(), "\n"]));
+            line = page.next_line;
+        }
+        assert_eq!(paged.trim_end(), expected.trim_end(), "by pages: {output:?}");
+    }
+}
+
+#[test]
+fn a_tab_at_the_margin_loses_nothing() {
+    let fields: String = (1..=20).map(|n| format!("{n:07}\t")).collect();
+    let row = format!("{}\t2\n", "x".repeat(120));
+    let size = Size::nearest(120, 6);
+    for output in [fields.clone(), row.clone()] {
+        assert_eq!(clean(output.replace('\n', "\r\n").as_bytes(), ByteOrigin::Tty, size), output);
+        for origin in [ByteOrigin::Tty, ByteOrigin::Pipe] {
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            assert_eq!(letters(&exported(&output, origin, size)), letters(&output));
+            let mut screen = Terminal::new(size, origin);
+            screen.feed(output.replace('\n', "\r\n").as_bytes());
+            assert_eq!(letters(&screen.screen_text()), letters(&output));
+        }
+    }
+}
+
+#[test]
+fn a_page_far_into_a_log_is_what_it_would_be_if_all_before_had_been_drawn() {
+    let line = |n: u32| match n % 1_000 {
+        0 => format!("\x1b[3A\x1b[1;31mup {n}\x1b[m\r\n\r\n\r\n"),
+        1 => format!("\x1b[?1049h{n}\x1b[?1049l"),
+        2 => "\x1b[2;3r\x1b[Hregion\x1b[r\x1b[6;1H".to_owned(),
+        _ => format!("line {n} of a log that is long enough to be looked into from the middle\r\n"),
+    };
+    let log: String = (0..60_000).map(line).collect();
+    let marks = marks(log.as_bytes(), 64 << 10);
+    let history = LogHistory::new(log.as_bytes(), &marks, ByteOrigin::Tty, Size::nearest(100, 6));
+    let all = history.page_before(u64::MAX, Size::nearest(100, Size::MAX)).expect("reads").rows;
+    assert_eq!(all.len(), usize::from(Size::MAX), "{}", log.len());
+    let lines = history.lines();
+    for back in [0, 10, 500, 900] {
+        let page = history.page_before(lines - back, Size::nearest(100, 40)).expect("reads");
+        let end = all.partition_point(|row| row.line < lines - back);
+        assert_eq!(page.rows, all[end - 40..end], "{back}");
+    }
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! the screen's emulator, rewritten, or answered with a reply. Add it there, and to `transcript/sequences.rs`
 //! if it moves or changes text.
 
+#[cfg(test)]
+mod agreement;
 mod cell;
 mod charset;
 mod contents;
@@ -33,7 +35,9 @@ mod row;
 mod scanner;
 mod size;
 mod skimmer;
+mod style;
 mod switch;
+mod tabs;
 mod terminal;
 mod transcript;
 
@@ -41,7 +45,7 @@ pub use cell::{Cell, CellStyle, Color};
 pub use contents::{Contents, Excerpt};
 pub use dialogue::Dialogue;
 pub use emulator::Vt100;
-pub use export::{Cast, CastEvent, CastVersion, CellDrawing, Palette, escape};
+pub use export::{Cast, CastEvent, CastVersion, CellDrawing, CellRow, Palette, escape};
 pub use history::{LogBytes, LogHistory, Page, PageRow, SearchPattern};
 pub use keys::{Key, KeyPress, UnknownKey};
 pub use marks::{ByteSource, Mark, MarkKind, initial_size};

@@ -28,6 +28,8 @@ pub enum MarkKind {
         /// The number of bytes left out.
         dropped: u64,
     },
+    /// Input was sent: what it causes follows.
+    Input,
 }
 
 /// The source of bytes in a log.
@@ -54,6 +56,7 @@ impl Mark {
             MarkKind::Chunk(ByteSource::Stderr) => (2, 0),
             MarkKind::Resize(size) => (3, u64::from(size.cols()) << 16 | u64::from(size.rows())),
             MarkKind::Gap { dropped } => (4, dropped),
+            MarkKind::Input => (5, 0),
         };
         let mut record = [0; Self::SIZE];
         put(&mut record[0..6], self.offset);
@@ -73,6 +76,7 @@ impl Mark {
             2 => MarkKind::Chunk(ByteSource::Stderr),
             3 => MarkKind::Resize(Size::nearest(low_u16(value >> 16), low_u16(value))),
             4 => MarkKind::Gap { dropped: value },
+            5 => MarkKind::Input,
             _ => return None,
         };
         let at_ms = u32::try_from(get(&record[12..16])).ok()?;

@@ -19,7 +19,7 @@ impl SequenceSink for Nobody {
     fn control(&mut self, _: u8) {}
     fn escape(&mut self, _: u8, _: u8) {}
     fn csi(&mut self, _: Csi<'_>) {}
-    fn osc(&mut self, _: &[u8]) {}
+    fn osc(&mut self, _: &[u8], _: bool) {}
     fn picture(&mut self, _: usize) {}
 }
 

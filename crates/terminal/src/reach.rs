@@ -93,16 +93,13 @@ struct LineReach {
     rows: usize,
     /// Whether a line that takes several rows is overwritten, which would repeat it at this width.
     is_redrawn: bool,
-    /// Whether anything reaches beyond its own line.
-    leaves: bool,
 }
 
 impl Measure {
     /// Measures at this width.
     pub(super) fn new(columns: u16) -> Self {
         let columns = usize::from(columns.max(1));
-        let lines =
-            LineReach { columns, at: 0, has_returned: false, rows: 0, is_redrawn: false, leaves: false };
+        let lines = LineReach { columns, at: 0, has_returned: false, rows: 0, is_redrawn: false };
         Self { scanner: Scanner::default(), lines }
     }
 
@@ -119,11 +116,6 @@ impl Measure {
     /// Tells whether a line that takes several rows is overwritten.
     pub(super) fn is_redrawn(&self) -> bool {
         self.lines.is_redrawn
-    }
-
-    /// Tells whether anything reaches beyond its own line.
-    pub(super) fn leaves(&self) -> bool {
-        self.lines.leaves
     }
 }
 
@@ -174,18 +166,13 @@ impl SequenceSink for LineReach {
                 self.at = self.at.saturating_sub(1);
             }
             b'\t' => self.at += 1,
-            0x0b | 0x0c => self.leaves = true,
             _ => {}
         }
     }
 
-    fn escape(&mut self, intermediate: u8, last: u8) {
-        let bytes = if intermediate == 0 { [0x1b, last, 0] } else { [0x1b, intermediate, last] };
-        self.leaves |= reach(&bytes) != SequenceReach::Line;
-    }
+    fn escape(&mut self, _: u8, _: u8) {}
 
     fn csi(&mut self, csi: Csi<'_>) {
-        self.leaves |= reach(csi.raw) != SequenceReach::Line;
         let count = usize::from(csi.parameter(0, 1));
         match csi.last {
             b'C' | b'a' => self.at = (self.at + count).min(self.columns.max(self.at)),
@@ -204,7 +191,7 @@ impl SequenceSink for LineReach {
         }
     }
 
-    fn osc(&mut self, _: &[u8]) {}
+    fn osc(&mut self, _: &[u8], _: bool) {}
 
     fn picture(&mut self, bytes: usize) {
         self.prints(label(bytes).len());

@@ -15,14 +15,25 @@ pub(super) const VERSION: &[u8] = b"\x1bP>|pilothouse\x1b\\";
 /// Device status: OK.
 pub(super) const STATUS: &[u8] = b"\x1b[0n";
 
-/// Returns the reply to an OSC that queries a colour: of text without one, or of its background.
-pub(super) fn color(osc: &[u8], colours: DefaultColours) -> Option<Vec<u8>> {
+/// Returns the reply to an OSC that queries a colour: of text without one, or of its background. It ends as the query
+/// did: some programs read up to a BEL.
+pub(super) fn color(osc: &[u8], colours: DefaultColours, by_bell: bool) -> Option<Vec<u8>> {
     let (number, (r, g, b)) = match osc {
         b"10;?" => (10, colours.foreground),
         b"11;?" => (11, colours.background),
         _ => return None,
     };
-    Some(format!("\x1b]{number};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}\x1b\\").into_bytes())
+    let end = if by_bell { "\x07" } else { "\x1b\\" };
+    Some(format!("\x1b]{number};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}{end}").into_bytes())
+}
+
+/// Returns the reply to the query for the theme: dark or light, by the default colours.
+pub(super) fn theme(colours: DefaultColours) -> &'static [u8] {
+    let brightness = |(r, g, b): (u8, u8, u8)| 3 * u32::from(r) + 6 * u32::from(g) + u32::from(b);
+    match brightness(colours.background) < brightness(colours.foreground) {
+        true => b"\x1b[?997;1n",
+        false => b"\x1b[?997;2n",
+    }
 }
 
 /// Returns the reply to the query for the size in characters.

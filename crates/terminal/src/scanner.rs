@@ -26,8 +26,8 @@ pub(super) trait SequenceSink {
     fn escape(&mut self, intermediate: u8, last: u8);
     /// A control sequence.
     fn csi(&mut self, csi: Csi<'_>);
-    /// An operating system command, without introducer and terminator.
-    fn osc(&mut self, content: &[u8]);
+    /// An operating system command, without introducer and terminator; whether BEL ended it.
+    fn osc(&mut self, content: &[u8], by_bell: bool);
     /// A picture that took this many bytes (sixel, kitty, iTerm2).
     fn picture(&mut self, bytes: usize);
 }
@@ -79,13 +79,6 @@ impl Scanner {
             let content = self.held.give_up();
             self.enter(ScanState::Text);
             self.show(&content, false, sink);
-        }
-    }
-
-    /// Forgets an unfinished sequence or character. A string goes on.
-    pub(super) fn drop_unfinished(&mut self) {
-        if self.open_string().is_none() {
-            self.enter(ScanState::Text);
         }
     }
 
@@ -235,7 +228,7 @@ impl Scanner {
         let Some(&last) = bytes.get(end) else { return content };
         match last {
             0x1b => self.state = ScanState::StringEscape,
-            0x07 => self.end_string(sink),
+            0x07 => self.end_string(true, sink),
             // Cancelled (CAN, SUB).
             _ => self.give_up_string(sink),
         }
@@ -245,7 +238,7 @@ impl Scanner {
     /// Scans the byte after an ESC in a string; returns how many bytes were consumed: 1 or 0.
     fn string_escape(&mut self, byte: u8, sink: &mut impl SequenceSink) -> usize {
         if byte == b'\\' {
-            self.end_string(sink);
+            self.end_string(false, sink);
             return 1;
         }
         if byte == 0x1b && self.held.doubles_escapes() && self.held.len() + 2 <= MAX_STRING {
@@ -261,10 +254,10 @@ impl Scanner {
     }
 
     /// Ends a string that has its terminator.
-    fn end_string(&mut self, sink: &mut impl SequenceSink) {
+    fn end_string(&mut self, by_bell: bool, sink: &mut impl SequenceSink) {
         self.enter(ScanState::Text);
         match self.held.end() {
-            EndedString::Osc(content) => sink.osc(content),
+            EndedString::Osc(content) => sink.osc(content, by_bell),
             EndedString::Picture(bytes) => sink.picture(bytes),
             EndedString::Nothing => {}
         }
@@ -339,7 +332,7 @@ mod tests {
         fn csi(&mut self, csi: Csi<'_>) {
             self.0.push(format!("csi {}", String::from_utf8_lossy(&csi.raw[2..])));
         }
-        fn osc(&mut self, content: &[u8]) {
+        fn osc(&mut self, content: &[u8], _: bool) {
             self.0.push(format!("osc {}", String::from_utf8_lossy(content)));
         }
         fn picture(&mut self, bytes: usize) {

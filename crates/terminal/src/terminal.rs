@@ -144,14 +144,6 @@ impl Terminal {
         }
     }
 
-    /// Feeds sequences that are not the program's own. A string of the program that is open stays open.
-    pub(super) fn feed_aside(&mut self, bytes: &[u8]) {
-        self.read.forget();
-        if catch_panic(|| self.normaliser.feed_aside(bytes, &mut self.emulator)).is_none() {
-            self.start_over(self.size());
-        }
-    }
-
     fn forget_what_changes(&mut self, bytes: &[u8]) {
         let Cursor { row, col, .. } = self.emulator.cursor();
         if self.normaliser.is_plain() && stays_in_row(bytes, col, self.size().cols()) {

@@ -187,7 +187,7 @@ fn describe_form(form: ExportForm) -> (&'static str, &'static str) {
 /// Turns a frame into a drawing.
 pub(in crate::console) fn drawing(buffer: &Buffer) -> CellDrawing {
     let area = buffer.area;
-    let rows = (area.top()..area.bottom()).map(|y| row(buffer, y)).collect();
+    let rows = (area.top()..area.bottom()).map(|y| row(buffer, y).into()).collect();
     CellDrawing { columns: area.width, rows }
 }
 
@@ -258,7 +258,7 @@ mod tests {
         buffer.set_string(0, 1, "ok", Style::new().bg(Ink::Rgb(1, 2, 3)).add_modifier(Modifier::REVERSED));
         let drawn = drawing(&buffer);
         assert_eq!(drawn.text(), "a大b\nok\n");
-        assert_eq!(drawn.rows.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
+        assert_eq!(drawn.rows.iter().map(|row| row.cells.len()).collect::<Vec<_>>(), [8, 8]);
         assert_eq!(drawn.ansi(), "\x1b[0;1;36ma大b\x1b[0m\n\x1b[0;7;48;2;1;2;3mok\x1b[0m\n");
     }
 }

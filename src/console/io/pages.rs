@@ -188,13 +188,13 @@ fn page(history: &LogHistory<'_, OpenLog>, anchor: Anchor, size: Size) -> io::Re
     let lines = history.lines();
     match anchor {
         Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size),
-        Anchor::Before(line) => page_before(history, line, size),
-        Anchor::Tail | Anchor::Stamped => page_before(history, lines, size),
+        Anchor::Before(line) => history.page_before(line, size),
+        Anchor::Tail | Anchor::Stamped => history.page_before(lines, size),
         Anchor::AboveTail => {
-            let last = page_before(history, lines, size)?;
-            page_before(history, last.first_line + 1, size)
+            let last = history.page_before(lines, size)?;
+            history.page_before(last.first_line + 1, size)
         }
-        Anchor::LineAboveTail => page_before(history, lines.saturating_sub(1), size),
+        Anchor::LineAboveTail => history.page_before(lines.saturating_sub(1), size),
         Anchor::Around(line) => page_around(history, line, size),
         Anchor::Top(line) => page_with_on_top(history, line, size),
     }
@@ -202,7 +202,7 @@ fn page(history: &LogHistory<'_, OpenLog>, anchor: Anchor, size: Size) -> io::Re
 
 /// Returns rows that include a line, placed a third of the way down if there are enough rows around it.
 fn page_around(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
-    let last = page_before(history, history.lines(), size)?;
+    let last = history.page_before(history.lines(), size)?;
     if line >= last.first_line {
         return Ok(last);
     }
@@ -213,26 +213,8 @@ fn page_around(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::
 
 /// Returns rows starting with a line, or the last rows if they include it, so that the page is full.
 fn page_with_on_top(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
-    let last = page_before(history, history.lines(), size)?;
+    let last = history.page_before(history.lines(), size)?;
     if line >= last.first_line { Ok(last) } else { history.page(line, size) }
-}
-
-/// Returns the rows right before a line. Long lines take several rows: as many lines as there are rows are
-/// laid out, fewer if they do not fit, and the last rows are kept.
-fn page_before(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
-    let mut lines = u64::from(size.rows());
-    let mut first = line.saturating_sub(lines);
-    let mut page = history.page(first, Size::nearest(size.cols(), size.rows().saturating_mul(4)))?;
-    while page.next_line < line && lines > 1 {
-        lines /= 2;
-        first = line.saturating_sub(lines);
-        page = history.page(first, Size::nearest(size.cols(), Size::MAX / 2))?;
-    }
-    let mut rows: Vec<_> = page.rows.into_iter().filter(|row| row.line < line).collect();
-    let dropped = rows.len().saturating_sub(usize::from(size.rows()));
-    rows.drain(..dropped);
-    page.first_line = rows.first().map_or(first, |row| row.line);
-    Ok(Page { rows, first_line: page.first_line, next_line: line })
 }
 
 /// Reads the streams that an answer shows. Blocking. If a command cannot be read, its result says why.

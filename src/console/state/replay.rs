@@ -44,7 +44,7 @@ impl Reel {
     pub fn new(marks: &[Mark], events: &[TaskEvent], created_at: Timestamp) -> Self {
         let mut moments = vec![ReplayMoment { at: 0, really_at: 0, marks: 0, note: None }];
         for (done, mark) in (1..).zip(marks) {
-            if matches!(mark.kind, MarkKind::Gap { .. }) {
+            if matches!(mark.kind, MarkKind::Gap { .. } | MarkKind::Input) {
                 continue;
             }
             match moments.last_mut().filter(|last| last.really_at >= mark.at_ms) {

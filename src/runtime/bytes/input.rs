@@ -44,6 +44,7 @@ impl TaskIo {
         if waiting > 0 && waiting + bytes.len() > MOST_INPUT {
             return Err(InputRefusal::Full { waiting });
         }
+        self.note_input();
         typed.bytes.extend(bytes);
         typed.trace.add(bytes.len(), change);
         Ok(())

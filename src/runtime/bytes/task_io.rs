@@ -229,6 +229,11 @@ impl TaskIo {
         self.lock_log().resize(size, self.elapsed_ms());
     }
 
+    /// Records in the log that input is sent.
+    pub(super) fn note_input(&self) {
+        self.lock_log().note_input(self.elapsed_ms());
+    }
+
     /// Returns the counts so far.
     pub(crate) fn output(&self) -> OutputView {
         let last = i64::try_from(self.counts.last_at.load(Ordering::Relaxed)).unwrap_or_default();

@@ -42,6 +42,7 @@ impl StreamLayout {
                     }
                 }
                 MarkKind::Gap { dropped } => gap = dropped,
+                MarkKind::Input => {}
             }
             if next > mark.offset {
                 match current {

@@ -49,7 +49,7 @@ pub enum CastEvent {
 
 impl Cast<'_> {
     /// Returns the recording. `events` are in order, each with the time in milliseconds since the task was
-    /// created.
+    /// created. One that came together with output stands before it; the end is the last.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -60,14 +60,17 @@ impl Cast<'_> {
         events: &[(u32, CastEvent)],
     ) -> io::Result<String> {
         let mut lines = CastLines { text: format!("{}\n", self.header()), version: self.version, last_ms: 0 };
-        let mut events = events.iter().peekable();
+        let is_end = |event: &&(u32, CastEvent)| matches!(event.1, CastEvent::Exit(_));
+        let (ends, events): (Vec<_>, Vec<_>) = events.iter().partition(is_end);
+        let mut events = events.into_iter().peekable();
         let mut decoder = TextDecoder { pending: Vec::new(), feed_returns: self.origin == ByteOrigin::Pipe };
         let (mut dialogue, mut size) = (Dialogue::default(), self.size);
         for (at, mark) in marks.iter().enumerate() {
-            while let Some((at_ms, event)) = events.next_if(|(at_ms, _)| *at_ms < mark.at_ms) {
+            while let Some((at_ms, event)) = events.next_if(|(at_ms, _)| *at_ms <= mark.at_ms) {
                 lines.event(*at_ms, event);
             }
             match mark.kind {
+                MarkKind::Input => {}
                 MarkKind::Resize(new) if new == size => {}
                 MarkKind::Resize(new) => {
                     size = new;
@@ -89,7 +92,7 @@ impl Cast<'_> {
                 }
             }
         }
-        events.for_each(|(at_ms, event)| lines.event(*at_ms, event));
+        events.chain(ends).for_each(|(at_ms, event)| lines.event(*at_ms, event));
         Ok(lines.text)
     }
 
@@ -192,7 +195,11 @@ mod tests {
             mark(7, 2_000, MarkKind::Resize(Size::nearest(100, 30))),
             mark(7, 2_000, MarkKind::Gap { dropped: 9 }),
         ];
-        let events = [(1_400, CastEvent::Input("ok\n".into())), (2_500, CastEvent::Exit(3))];
+        let events = [
+            (1_400, CastEvent::Input("ok\n".into())),
+            (1_500, CastEvent::Marker("stopped".into())),
+            (1_900, CastEvent::Exit(3)),
+        ];
         let text = cast.text("a\n gr\u{f6}".as_bytes(), &marks, &events).expect("a log in memory");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
@@ -209,6 +216,7 @@ mod tests {
             [
                 json!([0.04, "o", "a\n g"]),
                 json!([1.4, "i", "ok\n"]),
+                json!([1.5, "m", "stopped"]),
                 json!([1.5, "o", "r\u{f6}"]),
                 json!([2.0, "r", "100x30"]),
                 json!([2.0, "m", "9 bytes dropped (log limit)"]),
@@ -225,10 +233,11 @@ mod tests {
             [
                 json!([0.04, "o", "a\r\n g"]),
                 json!([1.36, "i", "ok\n"]),
-                json!([0.1, "o", "r\u{f6}"]),
+                json!([0.1, "m", "stopped"]),
+                json!([0.0, "o", "r\u{f6}"]),
                 json!([0.5, "r", "100x30"]),
                 json!([0.0, "m", "9 bytes dropped (log limit)"]),
-                json!([0.5, "x", "3"]),
+                json!([0.0, "x", "3"]),
             ]
         );
     }

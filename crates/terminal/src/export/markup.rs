@@ -21,12 +21,15 @@ pub(super) fn html(drawing: &CellDrawing, title: &str, palette: &Palette) -> Str
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
          body {{ margin: 1em; color: {fore}; background: {back}; }}\n\
-         pre {{ font: 14px/1.25 ui-monospace, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; }}\n\
+         pre {{ font: 14px/1.25 ui-monospace, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; \
+         white-space: pre-wrap; overflow-wrap: anywhere; }}\n\
          </style>\n</head>\n<body>\n<pre>"
     );
     for row in &drawing.rows {
-        runs(row).iter().for_each(|run| span(&mut page, run, palette));
-        page.push('\n');
+        runs(&row.cells).iter().for_each(|run| span(&mut page, run, palette));
+        if !row.wrapped {
+            page.push('\n');
+        }
     }
     page.push_str("</pre>\n</body>\n</html>\n");
     page
@@ -47,7 +50,8 @@ fn span(page: &mut String, run: &StyledRun, palette: &Palette) {
 
 /// Returns an SVG image.
 pub(super) fn svg(drawing: &CellDrawing, title: &str, palette: &Palette) -> String {
-    let widest = drawing.rows.iter().map(Vec::len).max().unwrap_or(0).max(usize::from(drawing.columns));
+    let widest =
+        drawing.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0).max(usize::from(drawing.columns));
     let width = widest as f64 * CELL.0 + 2.0 * BORDER;
     let height = drawing.rows.len() as f64 * CELL.1 + 2.0 * BORDER;
     let (fore, back, title) = (hex(palette.fore), hex(palette.back), escape(title));
@@ -59,7 +63,7 @@ pub(super) fn svg(drawing: &CellDrawing, title: &str, palette: &Palette) -> Stri
     );
     for (at, row) in drawing.rows.iter().enumerate() {
         let top = at as f64 * CELL.1 + BORDER;
-        runs(row).iter().for_each(|run| text(&mut picture, run, top, palette));
+        runs(&row.cells).iter().for_each(|run| text(&mut picture, run, top, palette));
     }
     picture.push_str("</svg>\n");
     picture

@@ -20,7 +20,21 @@ pub struct CellDrawing {
     /// The width in columns; longer rows extend it.
     pub columns: u16,
     /// The rows from top to bottom; a wide character is followed by its second half.
-    pub rows: Vec<Vec<Cell<'static>>>,
+    pub rows: Vec<CellRow>,
+}
+
+/// One of those rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CellRow {
+    pub cells: Vec<Cell<'static>>,
+    /// Whether its text continues in the next row.
+    pub wrapped: bool,
+}
+
+impl From<Vec<Cell<'static>>> for CellRow {
+    fn from(cells: Vec<Cell<'static>>) -> Self {
+        Self { cells, wrapped: false }
+    }
 }
 
 /// Adjacent cells of the same style.
@@ -36,17 +50,19 @@ impl CellDrawing {
     /// Draws the current contents of a terminal.
     pub fn of(terminal: &Terminal) -> Self {
         let size = terminal.size();
-        let row = |row| terminal.row(row).map(Cell::into_owned).collect();
+        let row = |row| terminal.row(row).map(Cell::into_owned).collect::<Vec<_>>().into();
         Self { columns: size.cols(), rows: (0..size.rows()).map(row).collect() }
     }
 
-    /// Returns just the text, without trailing blanks.
+    /// Returns just the text, without trailing blanks. A line that was wrapped is one line.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for row in &self.rows {
-            row.iter().for_each(|cell| text.push_str(&cell.text));
-            text.truncate(text.trim_end_matches(' ').len());
-            text.push('\n');
+        for CellRow { cells, wrapped } in &self.rows {
+            cells.iter().for_each(|cell| text.push_str(&cell.text));
+            if !wrapped {
+                text.truncate(text.trim_end_matches(' ').len());
+                text.push('\n');
+            }
         }
         text
     }
@@ -55,7 +71,7 @@ impl CellDrawing {
     pub fn ansi(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {
-            let runs = runs(row);
+            let runs = runs(&row.cells);
             for run in &runs {
                 text.push_str(&run.style.sequence());
                 text.push_str(&run.text);
@@ -63,7 +79,9 @@ impl CellDrawing {
             if runs.last().is_some_and(|run| run.style != CellStyle::default()) {
                 text.push_str("\x1b[0m");
             }
-            text.push('\n');
+            if !row.wrapped {
+                text.push('\n');
+            }
         }
         text
     }
@@ -83,7 +101,7 @@ impl CellDrawing {
             what.extend(cells("…"));
         }
         what.extend(facts);
-        self.rows.extend([Vec::new(), what]);
+        self.rows.extend([Vec::new().into(), what.into()]);
         self
     }
 

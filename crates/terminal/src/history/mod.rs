@@ -1,5 +1,6 @@
 //! Pages and search over a raw log: what has scrolled off the screen, redrawn from the bytes.
 
+mod beginning;
 mod log;
 mod page;
 mod pattern;
@@ -103,27 +104,14 @@ impl<'a, L: LogBytes + ?Sized> LogHistory<'a, L> {
         self.origin == ByteOrigin::Pipe && self.marks.iter().any(is_aside)
     }
 
-    /// Tells whether the byte at `offset` is part of such output, and up to which offset the answer is the
-    /// same.
-    fn is_aside_at(&self, offset: u64) -> (bool, u64) {
+    /// Tells whether the byte at `offset` is part of such output.
+    fn is_aside_at(&self, offset: u64) -> bool {
+        let next = self.marks.partition_point(|mark| mark.offset <= offset);
         let chunk = |mark: &Mark| match mark.kind {
-            MarkKind::Chunk(stream) => Some((mark.offset, stream == ByteSource::Tty)),
+            MarkKind::Chunk(stream) => Some(stream == ByteSource::Tty),
             _ => None,
         };
-        let next = self.marks.partition_point(|mark| mark.offset <= offset);
-        let (before, behind) = self.marks.split_at_checked(next).unwrap_or((self.marks, &[]));
-        let aside = before.iter().rev().find_map(chunk).is_some_and(|(_, aside)| aside);
-        (aside, behind.iter().find_map(chunk).map_or(u64::MAX, |(offset, _)| offset))
-    }
-
-    /// Returns the gaps in a part of the log, as pairs of offset and number of bytes dropped.
-    fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
-        let first = self.marks.partition_point(|mark| mark.offset < from);
-        let marks = self.marks.iter().skip(first).take_while(move |mark| mark.offset < to);
-        marks.filter_map(|mark| match mark.kind {
-            MarkKind::Gap { dropped } => Some((mark.offset, dropped)),
-            _ => None,
-        })
+        self.marks.get(..next).unwrap_or_default().iter().rev().find_map(chunk).unwrap_or(false)
     }
 }
 

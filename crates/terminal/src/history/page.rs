@@ -1,28 +1,21 @@
-//! A page of a log, drawn on a fresh terminal.
+//! Pages of a log, and all of its rows, as its terminal drew them.
 
+use std::collections::VecDeque;
 use std::io;
+use std::ops::ControlFlow;
 
 use super::LogHistory;
 use super::log::LogBytes;
 use crate::cell::Cell;
 use crate::dialogue::Dialogue;
-use crate::reach::Measure;
+use crate::export::CellRow;
+use crate::marks::MarkKind;
 use crate::size::Size;
-use crate::switch::last_switch;
-use crate::terminal::{ByteOrigin, Terminal};
+use crate::terminal::ByteOrigin;
+use crate::transcript::Transcript;
 
-/// Number of lines read before the page, for the colours and modes they set.
-const CONTEXT_LINES: u64 = 200;
-/// Maximum number of bytes read before the page.
-const CONTEXT_BYTES: u64 = 64 * 1024;
-/// How far back, in bytes, to search for a switch to the alternate screen.
-const ALTERNATE_BYTES: u64 = 1024 * 1024;
-/// Maximum number of bytes and lines for one page; a program that redraws in place may need many for few
-/// rows.
-const PAGE_BYTES: u64 = 1024 * 1024;
-const PAGE_LINES: u64 = 4000;
-/// Spare rows below the page, so that the rest of a line does not scroll it.
-const MARGIN: u16 = 64;
+/// Number of bytes read at once.
+const BLOCK: u64 = 64 << 10;
 
 /// Consecutive rows of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,215 +33,231 @@ pub struct Page {
 pub struct PageRow {
     /// Its cells, without blank ones at the end.
     pub cells: Vec<Cell<'static>>,
-    /// The log line it is part of.
+    /// The log line that was printed on it last.
     pub line: u64,
+    /// Whether its text continues in the next row.
+    pub wrapped: bool,
 }
 
 impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
-    /// Returns the rows from the beginning of a log line on, at most as many as `size` has. PTY output is as
-    /// wide as the PTY was, unless reflowed; pipe output is as wide as `size`.
+    /// Returns the rows from a log line on, at most as many as `size` has. A line that does not fit is left to the
+    /// next page, unless it would be the only one. PTY output is as wide as the PTY was, unless reflowed; pipe output
+    /// is as wide as `size`.
     ///
     /// # Errors
     /// When the log cannot be read.
     pub fn page(&self, first_line: u64, size: Size) -> io::Result<Page> {
-        let Some(start) = self.start_of(first_line)? else {
-            return Ok(Page { rows: Vec::new(), first_line, next_line: first_line });
-        };
-        let bytes = self.log.read_range(start..(start + PAGE_BYTES).min(self.log.len()))?;
-        let own = if self.origin == ByteOrigin::Tty { self.size_at(start).cols() } else { size.cols() };
-        if self.reflows && own != size.cols() {
-            let sheet = self.sheet(first_line, start, size)?;
-            if let Some(page) = self.draw(sheet, (first_line, start), &bytes, true) {
-                return Ok(page);
+        let most = usize::from(size.rows());
+        let (mut rows, mut next_line) = (Vec::new(), None);
+        self.rows_from(first_line, size.cols(), |row| {
+            if row.line < first_line {
+                return ControlFlow::Continue(());
+            }
+            if rows.len() == most {
+                next_line = Some(row.line);
+                return ControlFlow::Break(());
+            }
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        if let Some(next) = next_line {
+            let is_next = |row: &PageRow| row.line == next;
+            match rows.iter().position(is_next) {
+                Some(0) => next_line = Some(next + 1),
+                Some(at) => rows.truncate(at),
+                None => {}
             }
         }
-        let sheet = self.sheet(first_line, start, Size::nearest(own, size.rows()))?;
-        let page = self.draw(sheet, (first_line, start), &bytes, false);
-        Ok(page.unwrap_or(Page { rows: Vec::new(), first_line, next_line: first_line }))
+        let lines = self.lines();
+        Ok(Page { rows, first_line, next_line: next_line.unwrap_or(lines).max(first_line.min(lines)) })
     }
 
-    /// Draws lines on a sheet until it is full; with `plain`, returns `None` if any line is not plain.
-    fn draw(
+    /// Returns the last rows before a log line, at most as many as `size` has.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn page_before(&self, line: u64, size: Size) -> io::Result<Page> {
+        let rows = self.rows_before(line, size.rows().into(), size.cols())?;
+        let first_line = rows.first().map_or(line, |row| row.line);
+        Ok(Page { rows, first_line, next_line: line })
+    }
+
+    /// Returns the last rows of the log, at most `most` of them: PTY output as wide as the PTY was, lines of a pipe
+    /// whole, up to 65,535 columns in a row.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn last_rows(&self, most: u64) -> io::Result<Vec<CellRow>> {
+        let rows = self.rows_before(u64::MAX, usize::try_from(most).unwrap_or(usize::MAX), u16::MAX)?;
+        Ok(rows.into_iter().map(|row| CellRow { cells: row.cells, wrapped: row.wrapped }).collect())
+    }
+
+    /// Returns the last rows before a log line, at most `most` of them. Begins further back until there are as many.
+    fn rows_before(&self, line: u64, most: usize, columns: u16) -> io::Result<Vec<PageRow>> {
+        let line = line.min(self.lines());
+        let mut lines = most as u64;
+        loop {
+            let from = line.saturating_sub(lines);
+            let mut rows = VecDeque::new();
+            self.rows_from(from, columns, |row| {
+                if row.line >= line {
+                    return ControlFlow::Break(());
+                }
+                if row.line >= from {
+                    if rows.len() == most {
+                        rows.pop_front();
+                    }
+                    rows.push_back(row);
+                }
+                ControlFlow::Continue(())
+            })?;
+            if rows.len() == most || from == 0 {
+                return Ok(rows.into());
+            }
+            lines = lines.saturating_mul(8);
+        }
+    }
+
+    /// Passes the rows of the log in order to `take`, until it breaks, at least those from a log line on.
+    fn rows_from(
         &self,
-        mut sheet: PageTerminal,
-        (first_line, start): (u64, u64),
-        bytes: &[u8],
-        plain: bool,
-    ) -> Option<Page> {
-        if plain && sheet.terminal.modes().alternate_screen {
-            return None;
-        }
-        let cols = sheet.terminal.size().cols();
-        let mut gaps = self.gaps(start, start + bytes.len() as u64).peekable();
-        let mut dialogue = self.has_dialogue().then(Dialogue::default);
-        let mut offset = start;
-        let mut next_line = first_line;
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if sheet.is_full() || next_line - first_line >= PAGE_LINES {
-                break;
-            }
-            let mut measure = Measure::new(cols);
-            if plain {
-                measure.take(line);
-            }
-            if measure.leaves() || measure.is_redrawn() {
-                return None;
-            }
-            if let Some(now_ms) = self.came(offset) {
-                sheet.terminal.note_time(now_ms.into());
-            }
-            sheet.begin_line(next_line);
-            let end = offset + line.len() as u64;
-            let mut rest = line;
-            while let Some((gap, dropped)) = gaps.next_if(|(gap, _)| *gap < end) {
-                let (before, after) =
-                    rest.split_at(usize::try_from(gap - offset).unwrap_or(0).min(rest.len()));
-                self.draw_on(&mut sheet, &mut dialogue, offset, before);
-                sheet.gap(dropped);
-                (rest, offset) = (after, gap);
-            }
-            let all = self.draw_on(&mut sheet, &mut dialogue, offset, rest);
-            offset = end;
-            // A line that did not fit is repeated on the next page, unless that would be the same page again.
-            if all || next_line == first_line {
-                next_line += 1;
+        first_line: u64,
+        columns: u16,
+        mut take: impl FnMut(PageRow) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let Some(start) = self.start_of(first_line)? else { return Ok(()) };
+        let (begin, line) = self.beginning_before(start)?;
+        let mut folder = RowFolder::new((self.reflows || self.origin == ByteOrigin::Pipe).then_some(columns));
+        let mut sheet = LogSheet::new(self, begin, line);
+        while sheet.offset < self.log.len() {
+            sheet.read()?;
+            for row in sheet.transcript.take_rows() {
+                if folder.push(row, &mut take).is_break() {
+                    return Ok(());
+                }
             }
         }
-        if offset >= self.log.len() {
-            sheet.terminal.show_open_string();
+        sheet.transcript.end();
+        for row in sheet.transcript.take_rows() {
+            if folder.push(row, &mut take).is_break() {
+                return Ok(());
+            }
         }
-        Some(Page { rows: sheet.into_rows(), first_line, next_line })
-    }
-
-    /// Draws a line or a part of it, starting at `offset`, with a mark in front of output from a terminal
-    /// beside the command's streams; returns whether all of it fitted.
-    fn draw_on(
-        &self,
-        sheet: &mut PageTerminal,
-        dialogue: &mut Option<Dialogue>,
-        offset: u64,
-        bytes: &[u8],
-    ) -> bool {
-        let Some(dialogue) = dialogue else { return sheet.draw(bytes) };
-        let (mut at, mut rest, mut all) = (offset, bytes, true);
-        while !rest.is_empty() {
-            let (aside, until) = self.is_aside_at(at);
-            let length = usize::try_from(until - at).unwrap_or(usize::MAX).min(rest.len());
-            let (part, after) = rest.split_at(length);
-            all = sheet.draw(&dialogue.draw(aside, part));
-            (at, rest) = (at + length as u64, after);
-        }
-        all
-    }
-
-    /// Returns an empty sheet whose terminal is in the state left by the output before `start`.
-    fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<PageTerminal> {
-        let mut terminal =
-            Terminal::new(Size::nearest(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
-        let context = self.start_of(first_line.saturating_sub(CONTEXT_LINES))?.unwrap_or(start);
-        let context = context.max(start.saturating_sub(CONTEXT_BYTES));
-        let context = self.open_string(context)?.unwrap_or(context);
-        if self.is_alternate_at(context)? {
-            terminal.feed_aside(b"\x1b[?1049h");
-        }
-        let mut from = context;
-        let inside = self.marks.iter().filter(|mark| (context..start).contains(&mark.offset));
-        for (until, now_ms) in inside.map(|mark| (mark.offset, mark.at_ms)) {
-            terminal.feed(&self.log.read_range(from..until)?);
-            terminal.note_time(now_ms.into());
-            from = until;
-        }
-        terminal.feed(&self.log.read_range(from..start)?);
-        let is_alternate = terminal.modes().alternate_screen;
-        // Keep the colours, but do not paint the empty sheet with them.
-        terminal.feed_aside(b"\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
-        if is_alternate {
-            terminal.feed_aside(b"\x1b[?1049h");
-        }
-        Ok(PageTerminal { terminal, rows: size.rows(), begun: Vec::new(), line: first_line })
-    }
-
-    /// Tells whether the program was on the alternate screen when it wrote the byte at `offset`.
-    fn is_alternate_at(&self, offset: u64) -> io::Result<bool> {
-        let before = self.log.read_range(offset.saturating_sub(ALTERNATE_BYTES)..offset)?;
-        Ok(last_switch(&before).is_some_and(|(_, is_alternate)| is_alternate))
+        let _ = folder.end(&mut take);
+        Ok(())
     }
 }
 
-/// A terminal on which a page is drawn.
-struct PageTerminal {
-    terminal: Terminal,
-    /// The number of rows requested.
-    rows: u16,
-    /// For each row, the last line that began there.
-    begun: Vec<Option<u64>>,
+/// A log that is being interpreted.
+struct LogSheet<'a, L: ?Sized> {
+    history: &'a LogHistory<'a, L>,
+    transcript: Transcript,
+    dialogue: Option<Dialogue>,
+    offset: u64,
     line: u64,
+    /// Whether bytes of that line were interpreted.
+    is_begun: bool,
+    /// The index of the next mark.
+    mark: usize,
 }
 
-impl PageTerminal {
-    fn is_full(&self) -> bool {
-        !self.terminal.modes().alternate_screen && self.terminal.cursor().row >= self.rows
+impl<'a, L: LogBytes + ?Sized> LogSheet<'a, L> {
+    fn new(history: &'a LogHistory<'a, L>, offset: u64, line: u64) -> Self {
+        let transcript = Transcript::of_rows(history.origin, history.size_at(offset));
+        let dialogue = history.has_dialogue().then(Dialogue::default);
+        let mark = history.marks.partition_point(|mark| mark.offset < offset);
+        Self { history, transcript, dialogue, offset, line, is_begun: false, mark }
     }
 
-    fn begin_line(&mut self, line: u64) {
-        self.line = line;
-        if !self.terminal.modes().alternate_screen {
-            self.begin_row();
+    /// Interprets the next block.
+    fn read(&mut self) -> io::Result<()> {
+        let end = (self.offset + BLOCK).min(self.history.log.len());
+        let bytes = self.history.log.read_range(self.offset..end)?;
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            self.apply_marks();
+            let next = self.history.marks.get(self.mark).map_or(u64::MAX, |mark| mark.offset);
+            let room = usize::try_from(next - self.offset).unwrap_or(usize::MAX).min(rest.len());
+            let (piece, after) = rest.split_at(room);
+            self.draw(piece);
+            rest = after;
         }
-    }
-
-    fn begin_row(&mut self) {
-        let row = usize::from(self.terminal.cursor().row);
-        if self.begun.len() <= row {
-            self.begun.resize(row + 1, None);
+        if bytes.is_empty() {
+            self.offset = self.history.log.len();
         }
-        self.begun[row] = Some(self.line);
+        Ok(())
     }
 
-    /// Draws a line or a part of it; returns whether all of it fitted.
-    fn draw(&mut self, bytes: &[u8]) -> bool {
-        let mut pieces = bytes.chunks(usize::from(self.terminal.size().cols())).peekable();
-        while let Some(piece) = pieces.next() {
-            self.terminal.feed(piece);
-            if pieces.peek().is_some() && self.is_full() {
-                return false;
+    /// Applies the marks at this position.
+    fn apply_marks(&mut self) {
+        while let Some(mark) = self.history.marks.get(self.mark).filter(|mark| mark.offset <= self.offset) {
+            self.mark += 1;
+            self.transcript.note_time(mark.at_ms.into());
+            match mark.kind {
+                MarkKind::Resize(size) => self.transcript.resize(size),
+                MarkKind::Gap { dropped } => {
+                    self.transcript.gap(&format!("[{dropped} bytes dropped (log limit)]"));
+                }
+                MarkKind::Chunk(_) | MarkKind::Input => {}
             }
         }
-        true
     }
 
-    /// Draws a note about missing bytes on a row of its own; the output before them may be cut off anywhere.
-    fn gap(&mut self, dropped: u64) {
-        self.terminal.feed_aside(b"\x1b[?47l\x1b[m\x1b(B\x0f");
-        if self.terminal.cursor().col > 0 {
-            self.terminal.feed_aside(b"\r\n");
+    fn draw(&mut self, bytes: &[u8]) {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if !self.is_begun {
+                self.transcript.begin_line(self.line);
+            }
+            match &mut self.dialogue {
+                None => self.transcript.feed(line),
+                Some(dialogue) => {
+                    let aside = self.history.is_aside_at(self.offset);
+                    self.transcript.feed(&dialogue.draw(aside, line));
+                }
+            }
+            self.offset += line.len() as u64;
+            self.is_begun = !line.ends_with(b"\n");
+            self.line += u64::from(!self.is_begun);
         }
-        self.begin_row();
-        self.terminal.feed_aside(format!("[{dropped} bytes dropped (log limit)]\r\n").as_bytes());
-    }
-
-    fn into_rows(mut self) -> Vec<PageRow> {
-        self.terminal.feed_aside(b"\x1b[?47l");
-        let mut rows = Vec::new();
-        let mut line = self.begun.first().copied().flatten().unwrap_or(self.line);
-        for row in 0..self.rows {
-            line = self.begun.get(usize::from(row)).copied().flatten().unwrap_or(line);
-            rows.push(PageRow { cells: cells(&self.terminal, row), line });
-        }
-        let used = |(at, row): &(usize, &PageRow)| {
-            !row.cells.is_empty() || self.begun.get(*at).is_some_and(Option::is_some)
-        };
-        let count = rows.iter().enumerate().rfind(used).map_or(0, |(at, _)| at + 1);
-        rows.truncate(count);
-        rows
     }
 }
 
-/// Returns the cells of a row, without blank ones at its end.
-fn cells(terminal: &Terminal, row: u16) -> Vec<Cell<'static>> {
-    let mut cells: Vec<_> = terminal.row(row).map(Cell::into_owned).collect();
-    while cells.last().is_some_and(|cell| cell.text == " " && !cell.style.shows_on_blanks()) {
-        cells.pop();
+/// Joins rows that were wrapped, and breaks them at another width.
+struct RowFolder {
+    columns: Option<usize>,
+    /// The cells of the row that is not complete, and its line.
+    open: Option<PageRow>,
+}
+
+impl RowFolder {
+    fn new(columns: Option<u16>) -> Self {
+        Self { columns: columns.map(|columns| usize::from(columns.max(1))), open: None }
     }
-    cells
+
+    fn push(&mut self, row: PageRow, take: &mut impl FnMut(PageRow) -> ControlFlow<()>) -> ControlFlow<()> {
+        let Some(columns) = self.columns else { return take(row) };
+        let wrapped = row.wrapped;
+        let open = match self.open.as_mut() {
+            None => self.open.insert(row),
+            Some(open) => {
+                open.line = open.line.max(row.line);
+                open.cells.extend(row.cells);
+                open
+            }
+        };
+        while open.cells.len() > columns {
+            let is_cut = open.cells.get(columns).is_some_and(|cell| cell.width == 0) && columns > 1;
+            let rest = open.cells.split_off(columns - usize::from(is_cut));
+            let cells = std::mem::replace(&mut open.cells, rest);
+            take(PageRow { cells, line: open.line, wrapped: true })?;
+        }
+        if wrapped { ControlFlow::Continue(()) } else { self.end(take) }
+    }
+
+    fn end(&mut self, take: &mut impl FnMut(PageRow) -> ControlFlow<()>) -> ControlFlow<()> {
+        match self.open.take() {
+            None => ControlFlow::Continue(()),
+            Some(open) => take(PageRow { wrapped: false, ..open }),
+        }
+    }
 }

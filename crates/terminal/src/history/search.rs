@@ -136,7 +136,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
 
     /// Returns the start of the first line that starts at or after `from`, or of the last one before `to` if
     /// none does.
-    fn line_start(&self, from: u64, to: u64) -> io::Result<u64> {
+    pub(super) fn line_start(&self, from: u64, to: u64) -> io::Result<u64> {
         let mut from = from;
         loop {
             if from == 0 {

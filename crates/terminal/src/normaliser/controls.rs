@@ -52,18 +52,19 @@ impl Pass<'_> {
 
     pub(super) fn carriage_return(&mut self) {
         self.emit(b"\r");
-        self.state.may_pend = false;
+        (self.state.may_pend, self.state.columns) = (false, 0);
     }
 
     /// Moves `count` tab stops to the right.
     pub(super) fn tab(&mut self, count: u16) {
         if self.state.tabs.are_default && count == 1 {
-            self.state.may_pend = false;
-            return self.emit(b"\t");
+            return self.emit_text(b"\t");
         }
-        let col = self.look().col;
-        let col = self.state.tabs.after(col, count);
-        self.go_to_column(col);
+        let cursor = self.look();
+        if !cursor.pending_wrap {
+            let col = self.state.tabs.after(cursor.col, count);
+            self.go_to_column(col);
+        }
     }
 
     /// Moves `count` tab stops to the left.

@@ -16,7 +16,7 @@ impl Pass<'_> {
         let fills = self.state.pen.background && feeds(text.as_bytes());
         if self.state.takes_text() && !fills && !has_special(text.as_bytes()) {
             self.state.may_pend = true;
-            return self.emit(text.as_bytes());
+            return self.emit_text(text.as_bytes());
         }
         let mut rest = text;
         while let Some(at) = rest.find(is_special) {
@@ -36,7 +36,10 @@ impl Pass<'_> {
             char::REPLACEMENT_CHARACTER => self.print_replacement(),
             // vt100 panics when this widens a character at the margin of the bottom row.
             EMOJI_PRESENTATION if self.is_pending() => {}
-            EMOJI_PRESENTATION => self.emit("\u{FE0F}".as_bytes()),
+            EMOJI_PRESENTATION => {
+                self.emit("\u{FE0F}".as_bytes());
+                self.state.columns = self.state.columns.saturating_add(1);
+            }
             SOFT_HYPHEN => self.print(HYPHEN),
             _ => self.take_control(u8::try_from(c).unwrap_or(0)),
         }
@@ -52,10 +55,12 @@ impl Pass<'_> {
             return;
         }
         let text = self.state.charsets.translate(text);
+        self.state.columns = self.state.columns.saturating_add(text.len());
         if self.state.insert || self.state.no_wrap {
             for c in text.chars() {
                 self.print_one(c);
             }
+            self.state.columns = usize::MAX;
         } else if self.state.pen.struck {
             let mut struck = String::with_capacity(5 * text.len());
             for c in text.chars() {

@@ -11,7 +11,6 @@ mod plain;
 mod screens;
 mod sequences;
 mod sgr;
-mod tabs;
 
 use super::cell::{CellStyle, Color};
 use super::charset::Charsets;
@@ -21,11 +20,11 @@ use super::modes::{Cursor, Modes};
 use super::osc::Properties;
 use super::scanner::Scanner;
 use super::size::Size;
+use super::tabs::{Tabs, next_stop};
 use super::terminal::{ByteOrigin, FeedResult, Terminal};
 use keyboard::Keyboard;
 use plain::{ERASE_ROW, ERASE_TO_END, PlainBeginning};
 use sgr::Pen;
-use tabs::Tabs;
 
 /// How many bytes are buffered before they are passed to the emulator: few enough to still be in the CPU
 /// cache.
@@ -69,6 +68,8 @@ struct NormaliserState {
     colours: DefaultColours,
     /// Whether the cursor may be beyond the last column.
     may_pend: bool,
+    /// The most that the column of the cursor can be; `usize::MAX` if not known.
+    columns: usize,
     /// Whether the program has cleared the emulator's scrollback.
     scrollback_cleared: bool,
     properties: Properties,
@@ -125,15 +126,6 @@ impl Normaliser {
         let mut pass = Pass { state: &mut self.state, emulator, fed: &mut fed };
         self.scanner.give_up_string(&mut pass);
         pass.flush();
-    }
-
-    /// Feeds sequences that are not the program's. A string of the program that is open stays open; any other
-    /// unfinished sequence is dropped.
-    pub(super) fn feed_aside(&mut self, bytes: &[u8], emulator: &mut Vt100) {
-        self.scanner.drop_unfinished();
-        let own = std::mem::replace(&mut self.scanner, Scanner::for_screen());
-        self.feed(bytes, emulator, &mut FeedResult::default());
-        self.scanner = own;
     }
 
     /// Adapts to a new size.
@@ -234,13 +226,38 @@ impl Pass<'_> {
         let plain = self.state.plain(bytes);
         let sent = &bytes[..plain.len];
         match sent.strip_suffix(ERASE_TO_END).filter(|_| plain.erases_row) {
-            None => self.emit(sent),
+            None => self.emit_text(sent),
             Some(before) => {
-                self.emit(before);
+                self.emit_text(before);
                 self.emit(ERASE_ROW);
             }
         }
         plain
+    }
+
+    /// Passes on text, with sequences in it. The emulator would take a tab behind the last column back into it, and the
+    /// next character would replace the one there.
+    fn emit_text(&mut self, bytes: &[u8]) {
+        let (mut sent, mut counted) = (0, 0);
+        for tab in memchr::memchr_iter(b'\t', bytes) {
+            self.count_columns(&bytes[counted..tab]);
+            counted = tab + 1;
+            if self.state.columns >= usize::from(self.state.size.cols()) {
+                self.emit(&bytes[sent..tab]);
+                sent = if self.look().pending_wrap { counted } else { tab };
+            }
+            self.state.columns = next_stop(self.state.columns);
+        }
+        self.count_columns(&bytes[counted..]);
+        self.emit(&bytes[sent..]);
+    }
+
+    /// Follows the column of the cursor, as far as text alone tells.
+    fn count_columns(&mut self, bytes: &[u8]) {
+        let returned = memchr::memrchr(b'\r', bytes);
+        let (from, text) = returned.map_or((self.state.columns, bytes), |at| (0, &bytes[at + 1..]));
+        let has_sequence = memchr::memchr(0x1b, text).is_some();
+        self.state.columns = if has_sequence { usize::MAX } else { from.saturating_add(text.len()) };
     }
 
     /// Passes bytes to the emulator, now or later.
@@ -265,7 +282,9 @@ impl Pass<'_> {
     /// Returns the cursor's state after everything emitted so far.
     fn look(&mut self) -> Cursor {
         self.flush();
-        self.emulator.cursor()
+        let cursor = self.emulator.cursor();
+        self.state.columns = usize::from(cursor.col) + usize::from(cursor.pending_wrap);
+        cursor
     }
 
     /// Tells whether the next blank has a background colour. The pen only knows that one was asked for; a malformed
@@ -291,6 +310,7 @@ impl Pass<'_> {
 
     /// Moves the cursor to a column, from 0.
     fn go_to_column(&mut self, col: u16) {
+        self.state.columns = col.into();
         self.emit(format!("\x1b[{}G", col + 1).as_bytes());
         self.state.may_pend = false;
     }

@@ -42,14 +42,17 @@ const SETTLED: Rule = 4;
 const ERASES: Rule = 8;
 /// Brings in blanks: no background colour may be set.
 const FILLS: Rule = 16;
+/// Stops at the margins of a scroll region: there must be none.
+const MARGINS: Rule = 32;
 
 const RULES: [Rule; 256] = {
     let mut rules = [0; 256];
-    let all: [(&[u8], Rule); 6] = [
+    let all: [(&[u8], Rule); 7] = [
         (b"GHf`C", KNOWN | MOVES),
         (b"K", KNOWN | ERASES),
         (b"X", KNOWN | ERASES | SETTLED),
-        (b"ABD", KNOWN | SETTLED),
+        (b"AB", KNOWN | SETTLED | MARGINS),
+        (b"D", KNOWN | SETTLED),
         (b"@P", KNOWN | SETTLED | FILLS),
         (b"LMS", KNOWN | FILLS),
     ];
@@ -140,8 +143,9 @@ impl NormaliserState {
         let pends = (rule & SETTLED != 0) & *may_pend;
         let paints = (rule & ERASES != 0) & !self.pen.leaves_blanks();
         let fills = (rule & FILLS != 0) & self.pen.background;
+        let stops = (rule & MARGINS != 0) & self.screens[usize::from(self.alternate)].region.is_some();
         *may_pend &= rule & MOVES == 0;
-        (rule != 0) & !pends & !paints & !fills
+        (rule != 0) & !pends & !paints & !fills & !stops
     }
 }
 

@@ -24,6 +24,7 @@ impl SequenceSink for Pass<'_> {
 
     fn escape(&mut self, intermediate: u8, last: u8) {
         self.take_escape(intermediate, last);
+        self.state.columns = usize::MAX;
     }
 
     fn csi(&mut self, csi: Csi<'_>) {
@@ -33,6 +34,7 @@ impl SequenceSink for Pass<'_> {
                 b'h' => self.private_modes(&csi, true),
                 b'l' => self.private_modes(&csi, false),
                 b'J' | b'K' => self.erase(csi.raw),
+                b'n' if csi.parameter(0, 0) == 996 => self.reply(replies::theme(self.state.colours)),
                 b'u' => {
                     let flags = self.state.keyboard().flags();
                     self.reply(format!("\x1b[?{flags}u").as_bytes());
@@ -51,10 +53,13 @@ impl SequenceSink for Pass<'_> {
             (0 | b'?', b'$') if csi.last == b'p' => self.report_mode(&csi),
             _ => {}
         }
+        if csi.last != b'm' {
+            self.state.columns = usize::MAX;
+        }
     }
 
-    fn osc(&mut self, content: &[u8]) {
-        match replies::color(content, self.state.colours) {
+    fn osc(&mut self, content: &[u8], by_bell: bool) {
+        match replies::color(content, self.state.colours, by_bell) {
             Some(answer) => self.reply(&answer),
             None => self.state.properties.osc(content),
         }
@@ -78,15 +83,15 @@ impl Pass<'_> {
             // vt100 does not stop at the margins.
             b'E' | b'F' => {
                 self.carriage_return();
-                self.count(csi.parameter(0, 1), if csi.last == b'E' { 'B' } else { 'A' });
+                self.go_vertically(csi.parameter(0, 1), csi.last == b'E');
             }
             b'G' | b'H' | b'f' | b'`' | b'C' => {
                 self.emit(csi.raw);
                 self.state.may_pend = false;
             }
-            b'A' | b'B' => {
+            b'A' | b'B' | b'e' => {
                 self.settle();
-                self.emit(csi.raw);
+                self.go_vertically(csi.parameter(0, 1), csi.last != b'A');
             }
             b'@' => self.insert_blanks(csi),
             b'P' => self.delete_characters(csi),
@@ -104,10 +109,6 @@ impl Pass<'_> {
                 self.count(csi.parameter(0, 1).saturating_add(beyond), 'D');
             }
             b'a' => self.count(csi.parameter(0, 1), 'C'),
-            b'e' => {
-                self.settle();
-                self.count(csi.parameter(0, 1), 'B');
-            }
             b'b' => self.count(csi.parameter(0, 1).min(self.state.size.cols()), 'b'),
             b'd' => self.go_to_row(csi),
             b'I' => self.tab(csi.parameter(0, 1)),
@@ -155,6 +156,22 @@ impl Pass<'_> {
         if pen.inverse {
             self.emit(b"\x1b[7m");
         }
+    }
+
+    /// Moves the cursor up or down. It stops at the margin of the scroll region that it comes to, also from outside, where
+    /// vt100 passes it.
+    fn go_vertically(&mut self, count: u16, down: bool) {
+        let Some((top, bottom)) = self.state.margins().region else {
+            return self.count(count, if down { 'B' } else { 'A' });
+        };
+        let cursor = self.look();
+        let row = match down {
+            true if cursor.row <= bottom => cursor.row.saturating_add(count).min(bottom),
+            true => cursor.row.saturating_add(count).min(self.state.size.rows() - 1),
+            false if cursor.row >= top => cursor.row.saturating_sub(count).max(top),
+            false => cursor.row.saturating_sub(count),
+        };
+        self.go_to(row, cursor.col);
     }
 
     /// Moves to a row (VPA), which vt100 does not count from the top of the scroll region.

@@ -1,22 +1,26 @@
-//! The transcript: what was printed, as text. Carriage returns, backspaces, cursor motion and erasing are
-//! resolved as a terminal would, and escape sequences are removed. Rows that would still be on screen can
-//! change; all rows above are final. Text that was cleared had been printed, so it stays. Output on the
-//! alternate screen is left out, unless that screen is still on at the end: then it follows, marked, as it was.
-//! On a pipe, there is no alternate screen.
+//! What was printed, as text (the transcript) or as rows to draw. Carriage returns, backspaces, cursor motion and
+//! erasing are resolved as a terminal would, and escape sequences are removed. Rows that would still be on screen can
+//! change; all rows above are final. Text that was cleared had been printed, so it stays; of several screens that were
+//! cleared one after the other, the last one. Output on the alternate screen is left out, unless that screen is still
+//! on at the end: then it follows, marked, as it was. On a pipe, there is no alternate screen.
+//!
+//! It is one interpreter for both, beside the emulator behind a screen: that has no tabs, no text that was cleared, and
+//! no line longer than 65,535 columns.
 
 mod row;
 mod rows;
+mod screen;
 mod sequences;
+mod text_cell;
 
-use unicode_width::UnicodeWidthChar;
-
-use super::charset::Charsets;
+use super::history::PageRow;
 use super::scanner::{Patience, Scanner};
 use super::size::Size;
 use super::terminal::ByteOrigin;
 use rows::TextRows;
+use screen::TextScreen;
 
-/// Builds the text of what a program printed.
+/// Builds the text, or the rows, of what a program printed.
 #[derive(Debug)]
 pub struct Transcript {
     scanner: Scanner,
@@ -25,52 +29,32 @@ pub struct Transcript {
 }
 
 /// The line before an alternate screen that was still on at the end.
-const STILL_ON: &str = "[the alternate screen, still on at the end]\n";
-/// The columns of a row on a pipe. A longer line continues in the next row, as on a terminal.
-const PIPE_COLUMNS: usize = 1 << 18;
-/// A control character that a terminal ignores, and its picture.
-const DELETE: char = '\x7f';
-const DELETE_PICTURE: char = '␡';
-
-/// A screen without colours and attributes.
-#[derive(Debug, Default)]
-struct TextScreen {
-    size: Size,
-    origin: ByteOrigin,
-    rows: TextRows,
-    cursor: SavedCursor,
-    saved: SavedCursor,
-    /// The first and last row of the scroll region, unless it is the whole screen.
-    region: Option<(usize, usize)>,
-    /// Whether a change to 80 or 132 columns clears the screen.
-    may_set_columns: bool,
-    /// The alternate screen, while it is on.
-    alternate: Option<Box<TextScreen>>,
-    /// Whether this is that screen.
-    is_alternate: bool,
-    /// The character that REP repeats.
-    last: Option<char>,
-}
-
-/// The cursor, with the character sets that are saved along with it.
-#[derive(Debug, Clone, Copy, Default)]
-struct SavedCursor {
-    row: usize,
-    /// Equal to the width if the next character wraps to the next row.
-    col: usize,
-    charsets: Charsets,
-}
+const STILL_ON: &str = "[the alternate screen, still on at the end]";
 
 impl Transcript {
     /// Returns an empty transcript. `size` is that of the terminal; pipes have no width.
     pub fn new(origin: ByteOrigin, size: Size) -> Self {
-        let screen = TextScreen { size, origin, ..TextScreen::default() };
+        let screen = TextScreen::new(origin, size);
         Self { scanner: Scanner::default(), screen, patience: Patience::default() }
+    }
+
+    /// Returns one of rows instead of text.
+    pub(super) fn of_rows(origin: ByteOrigin, size: Size) -> Self {
+        let rows = TextRows::of_primary(true);
+        let screen = TextScreen { rows, paints: true, ..TextScreen::new(origin, size) };
+        Self { screen, ..Self::new(origin, size) }
     }
 
     /// Feeds output of the program. How it is split into pieces makes no difference.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.scanner.scan(bytes, &mut self.screen);
+    }
+
+    /// Notes which line of the log the following output belongs to.
+    pub(super) fn begin_line(&mut self, line: u64) {
+        self.screen.line = line;
+        let row = self.screen.cursor.row;
+        self.screen.rows.at(row).line = line;
     }
 
     /// Notes the time at which the following output came, in milliseconds. If the program has written on for two
@@ -86,30 +70,63 @@ impl Transcript {
         self.screen.resize(size);
     }
 
+    /// Notes in a row of its own that output is missing. What follows begins anew.
+    pub(super) fn gap(&mut self, note: &str) {
+        self.scanner.finish(&mut self.screen);
+        let TextScreen { origin, size, line, .. } = self.screen;
+        self.screen.leave_alternate(false);
+        let mut rows = std::mem::take(&mut self.screen.rows);
+        rows.finish_all();
+        rows.note(note);
+        let paints = self.screen.paints;
+        self.screen = TextScreen { rows, paints, line, ..TextScreen::new(origin, size) };
+    }
+
+    /// Returns the rows of the primary screen.
+    fn primary(&mut self) -> &mut TextRows {
+        self.screen.primary.as_mut().unwrap_or(&mut self.screen.rows)
+    }
+
     /// Takes the text that can no longer change.
     pub fn take_final(&mut self) -> String {
-        self.screen.rows.take_final()
+        self.primary().take_text()
+    }
+
+    /// Takes the rows that can no longer change.
+    pub(super) fn take_rows(&mut self) -> Vec<PageRow> {
+        self.primary().take_rows()
+    }
+
+    /// Returns the cells of the rows that would be on screen.
+    #[cfg(test)]
+    pub(super) fn screen_rows(self) -> Vec<Vec<super::cell::Cell<'static>>> {
+        self.screen.rows.into_cells()
     }
 
     /// Returns the remaining text of output that has ended; its only control characters are line feeds and tabs.
     pub fn finish(mut self) -> String {
+        self.end();
+        self.screen.rows.take_text()
+    }
+
+    /// Ends the output: every row can be taken.
+    pub(super) fn end(&mut self) {
         self.scanner.finish(&mut self.screen);
-        let alternate = self.screen.alternate.take().map(|screen| screen.rows.into_text());
-        let mut text = self.screen.rows.into_text();
-        if let Some(alternate) = alternate.filter(|alternate| !alternate.trim().is_empty()) {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
+        let screen = &mut self.screen;
+        match screen.primary.take() {
+            Some(primary) => {
+                std::mem::replace(&mut screen.rows, primary).finish_below(&mut screen.rows, STILL_ON)
             }
-            text.push_str(STILL_ON);
-            text.push_str(&alternate);
+            None => screen.rows.finish_all(),
         }
-        text
     }
 
     /// Returns the remaining text of output that goes on: without a string that may still end, and without the
     /// alternate screen.
-    pub fn so_far(self) -> String {
-        self.screen.rows.into_text()
+    pub fn so_far(mut self) -> String {
+        let rows = self.primary();
+        rows.finish_all();
+        rows.take_text()
     }
 }
 
@@ -118,159 +135,6 @@ pub fn clean(bytes: &[u8], origin: ByteOrigin, size: Size) -> String {
     let mut transcript = Transcript::new(origin, size);
     transcript.feed(bytes);
     transcript.finish()
-}
-
-/// Returns the picture of a control character: ␀ for NUL.
-fn picture_of(control: u8) -> char {
-    char::from_u32(0x2400 + u32::from(control)).unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-impl TextScreen {
-    /// Returns the columns of a row.
-    fn columns(&self) -> usize {
-        self.width().unwrap_or(PIPE_COLUMNS)
-    }
-
-    /// Returns the number of columns of the terminal; a pipe has none.
-    fn width(&self) -> Option<usize> {
-        (self.origin == ByteOrigin::Tty).then_some(usize::from(self.size.cols()))
-    }
-
-    fn height(&self) -> usize {
-        usize::from(self.size.rows())
-    }
-
-    fn resize(&mut self, size: Size) {
-        if let Some(alternate) = &mut self.alternate {
-            alternate.resize(size);
-        }
-        self.size = size;
-        self.region = None;
-        while self.rows.len() > self.height() {
-            self.rows.finish_first();
-            self.cursor.row = self.cursor.row.saturating_sub(1);
-            self.saved.row = self.saved.row.saturating_sub(1);
-        }
-        let (last_row, width) = (self.height() - 1, self.width().unwrap_or(usize::MAX));
-        for place in [&mut self.cursor, &mut self.saved] {
-            place.row = place.row.min(last_row);
-            place.col = place.col.min(width);
-        }
-    }
-
-    /// Prints text without controls.
-    fn print(&mut self, text: &str) {
-        let shown = self.cursor.charsets.translate(text);
-        if shown.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return self.print_ascii(&shown);
-        }
-        for c in shown.chars() {
-            self.print_one(c);
-        }
-    }
-
-    fn print_ascii(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            self.make_room(1);
-            let col = self.cursor.col;
-            let room = self.columns().saturating_sub(col).min(rest.len());
-            let (piece, later) = rest.split_at(room);
-            self.rows.at(self.cursor.row).put_ascii(col, piece);
-            self.cursor.col += room;
-            self.last = piece.chars().next_back();
-            rest = later;
-        }
-    }
-
-    fn print_one(&mut self, c: char) {
-        let c = if c == DELETE && self.origin == ByteOrigin::Pipe { DELETE_PICTURE } else { c };
-        let row = self.cursor.row;
-        match c.width() {
-            None => {}
-            Some(0) => {
-                if self.rows.at(row).is_heavy() {
-                    self.wrap();
-                }
-                let SavedCursor { row, col, .. } = self.cursor;
-                self.rows.at(row).mark(col, c);
-            }
-            Some(columns) => {
-                self.make_room(columns);
-                let SavedCursor { row, col, .. } = self.cursor;
-                self.rows.at(row).put(col, c, columns);
-                self.cursor.col += columns;
-                self.last = Some(c);
-            }
-        }
-    }
-
-    /// Wraps if `columns` more columns do not fit.
-    fn make_room(&mut self, columns: usize) {
-        let SavedCursor { row, col, .. } = self.cursor;
-        if col + columns > self.columns() {
-            self.wrap();
-        } else if !self.rows.at(row).can_edit(col) {
-            self.line_feed();
-            self.cursor.col = 0;
-        }
-    }
-
-    /// Goes on in the next row.
-    fn wrap(&mut self) {
-        self.rows.at(self.cursor.row).wrapped = true;
-        self.line_feed();
-        self.cursor.col = 0;
-    }
-
-    fn control(&mut self, byte: u8) {
-        match byte {
-            0x08 => self.move_left(1),
-            b'\t' => self.tab(),
-            b'\n' | 0x0b | 0x0c => {
-                if self.origin == ByteOrigin::Pipe {
-                    self.cursor.col = 0;
-                }
-                self.line_feed();
-            }
-            b'\r' => self.cursor.col = 0,
-            0x0e => self.cursor.charsets.shift(true),
-            0x0f => self.cursor.charsets.shift(false),
-            // It means nothing on a pipe, and is not to vanish.
-            0 | 0x01..=0x06 | 0x10..=0x1f if self.origin == ByteOrigin::Pipe => {
-                self.print_one(picture_of(byte))
-            }
-            _ => {}
-        }
-    }
-
-    fn move_left(&mut self, count: usize) {
-        let shown = self.width().map_or(self.cursor.col, |width| self.cursor.col.min(width - 1));
-        self.cursor.col = shown.saturating_sub(count);
-    }
-
-    fn tab(&mut self) {
-        let SavedCursor { row, col, .. } = self.cursor;
-        let last = self.width().map_or(usize::MAX, |width| width - 1);
-        if col < last {
-            self.cursor.col = self.rows.at(row).tab(col).min(last);
-        }
-    }
-
-    /// Returns the scroll region, or the whole screen.
-    fn margins(&self) -> (usize, usize) {
-        self.region.unwrap_or((0, self.height() - 1))
-    }
-
-    fn line_feed(&mut self) {
-        let (top, bottom) = self.margins();
-        if self.cursor.row == bottom {
-            self.rows.scroll_up(top, bottom);
-        } else if self.cursor.row + 1 < self.height() {
-            self.cursor.row += 1;
-        }
-        self.rows.at(self.cursor.row);
-    }
 }
 
 #[cfg(test)]
@@ -319,7 +183,7 @@ mod tests {
     #[test]
     fn the_alternate_screen_leaves_nothing_behind() {
         assert_eq!(tty("a\r\n\x1b[?1049h\x1b[2Jsecret\x1b[5;5H\x1b[?1049lb\r\n"), "a\nb\n");
-        assert_eq!(tty("a\x1b[?47hx\x1b[?47lb"), "ab");
+        assert_eq!(tty("a\x1b[?47hx\x1b[?47lb"), "a b", "the cursor is where that screen left it");
     }
 
     #[test]
@@ -365,6 +229,32 @@ mod tests {
     fn cleared_text_was_printed_and_stays() {
         assert_eq!(tty("result\r\n\x1b[H\x1b[2Jnext\r\n"), "result\nnext\n");
         assert_eq!(tty("result\r\n\x1b[H\x1b[Jnext\r\n"), "result\nnext\n");
+    }
+
+    #[test]
+    fn of_screens_that_are_cleared_again_and_again_the_last_one_stays() {
+        let frames = |clear: &str| (1..=42).map(|n| format!("{clear}frame {n}\r\nof it")).collect::<String>();
+        let expected = "[41 earlier frames]\nframe 42\nof it";
+        for clear in ["\x1b[H\x1b[2J", "\x1b[H\x1b[J", "\x1b[999D\x1b[A\x1b[J", "\x1b[2J\x1b[H"] {
+            assert_eq!(tty(&frames(clear)), expected, "{clear:?}");
+            assert_eq!(
+                tty(&format!("{}\x1b[H\x1b[2J", frames(clear))),
+                expected,
+                "{clear:?}: nothing after it"
+            );
+        }
+        let spinner: String = (1..=200).map(|n| format!("\x1b[999D\x1b[J{n} Wait")).collect();
+        assert_eq!(tty(&spinner), "[199 earlier frames]\n200 Wait");
+        assert_eq!(tty(&format!("make\r\n{}", spinner)), "make\n200 Wait");
+        let screen = |text: &str| format!("\x1b[H\x1b[2J{text}\r\n");
+        let lines: String = (1..=9).map(|n| format!("{n}\r\n")).collect();
+        let kept = lines.replace('\r', "");
+        assert_eq!(tty(&format!("{lines}{}", screen("done"))), format!("{kept}done\n"), "cleared once");
+        assert_eq!(
+            tty(&[screen("a"), screen("b"), screen(lines.trim_end()), screen("c")].concat()),
+            format!("[2 earlier frames]\n{kept}c\n"),
+            "what has scrolled is no frame"
+        );
     }
 
     #[test]

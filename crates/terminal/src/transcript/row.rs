@@ -2,8 +2,9 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Columns between tab stops.
-const TAB: usize = 8;
+use super::text_cell::{TextCell, add_mark, draw, split_into_cells};
+use crate::cell::{Cell, CellStyle};
+use crate::tabs::next_stop;
 
 /// A row with more bytes than this gets no further combining marks: those take no column, so that they would never
 /// reach its end.
@@ -18,8 +19,12 @@ pub(super) struct TextRow {
     plain: Option<UneditedText>,
     /// The cells, after that.
     cells: Vec<TextCell>,
+    /// The styles of its columns, if any has one; those beyond have none.
+    styles: Vec<CellStyle>,
     /// Whether its text continues in the next row.
     pub(super) wrapped: bool,
+    /// The line of the log that was printed on it last.
+    pub(super) line: u64,
 }
 
 /// Text that has only grown at its end.
@@ -31,28 +36,21 @@ struct UneditedText {
     flat: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum TextCell {
-    /// Nothing was printed here.
-    Blank,
-    Char(char),
-    /// A character with combining marks.
-    Marked(Box<str>),
-    /// The second half of a wide character.
-    Tail,
-    /// A tab; the other columns it covers follow as filler.
-    Tab,
-    Filler,
-}
-
 impl Default for TextRow {
     fn default() -> Self {
         let plain = UneditedText { text: String::new(), width: 0, flat: true };
-        Self { plain: Some(plain), cells: Vec::new(), wrapped: false }
+        Self { plain: Some(plain), cells: Vec::new(), styles: Vec::new(), wrapped: false, line: 0 }
     }
 }
 
 impl TextRow {
+    /// Returns a row with text of single columns.
+    pub(super) fn of(text: &str, line: u64) -> Self {
+        let mut row = Self { line, ..Self::default() };
+        row.put_ascii(0, text);
+        row
+    }
+
     /// Returns the number of columns in use.
     pub(super) fn width(&self) -> usize {
         self.plain.as_ref().map_or(self.cells.len(), |plain| plain.width)
@@ -60,7 +58,33 @@ impl TextRow {
 
     /// Tells whether the row is empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.width() == 0 && self.plain.as_ref().is_none_or(|plain| plain.text.is_empty())
+        let has_text = self.plain.as_ref().is_some_and(|plain| !plain.text.is_empty());
+        self.width() == 0 && !has_text && !self.styles.iter().any(|style| style.shows_on_blanks())
+    }
+
+    /// Tells whether nothing but blanks is on the row.
+    pub(super) fn is_blank(&self) -> bool {
+        match &self.plain {
+            Some(plain) => plain.text.trim().is_empty(),
+            None => self.cells.iter().all(|cell| matches!(cell, TextCell::Blank | TextCell::Char(' '))),
+        }
+    }
+
+    /// Sets the style of the columns from `from` to `to`, exclusive.
+    pub(super) fn paint(&mut self, from: usize, to: usize, style: CellStyle) {
+        if self.styles.len() < to && style != CellStyle::default() {
+            self.styles.resize(to, CellStyle::default());
+        }
+        let to = to.min(self.styles.len());
+        if let Some(painted) = self.styles.get_mut(from..to) {
+            painted.fill(style);
+        }
+    }
+
+    /// Returns the cells to draw, without blank ones at the end.
+    pub(super) fn into_cells(mut self) -> Vec<Cell<'static>> {
+        let styles = std::mem::take(&mut self.styles);
+        draw(self.cells(), &styles)
     }
 
     /// Returns the text, without trailing columns that were never printed.
@@ -152,29 +176,56 @@ impl TextRow {
         }
     }
 
-    /// Moves from `col` to the next tab stop; returns its column. A tab at the end of the text is kept as a
-    /// tab.
-    pub(super) fn tab(&mut self, col: usize) -> usize {
-        let stop = next_stop(col);
+    /// Returns the character before `col`, if it is one of a single column without marks.
+    pub(super) fn char_before(&mut self, col: usize) -> Option<char> {
+        let c = match self.plain.as_ref().filter(|plain| plain.width == col) {
+            Some(plain) => plain.text.chars().next_back()?,
+            None => match self.cells().get(col.checked_sub(1)?)? {
+                TextCell::Char(c) => *c,
+                _ => return None,
+            },
+        };
+        Some(c).filter(|c| c.width() == Some(1))
+    }
+
+    /// Adds a mark to the character before `col` that gives it a second column.
+    pub(super) fn widen(&mut self, col: usize, mark: char) {
+        self.mark(col, mark);
+        match &mut self.plain {
+            Some(plain) => plain.width += 1,
+            None => {
+                self.free(col);
+                match self.cells.get_mut(col) {
+                    Some(cell) => *cell = TextCell::Tail,
+                    None => self.cells.push(TextCell::Tail),
+                }
+            }
+        }
+    }
+
+    /// Moves from `col` to `stop`. A tab at the end of the text is kept as a tab, also where the margin leaves it no
+    /// column.
+    pub(super) fn tab(&mut self, col: usize, stop: usize) {
         if self.width() != col {
-            return stop;
+            return;
         }
         match &mut self.plain {
-            Some(plain) => {
+            Some(plain) if stop == next_stop(col) => {
                 plain.text.push('\t');
                 plain.width = stop;
                 plain.flat = false;
             }
-            None => {
-                self.cells.push(TextCell::Tab);
+            _ if stop > col => {
+                self.cells().push(TextCell::Tab);
                 self.cells.resize(stop, TextCell::Filler);
             }
+            _ => add_mark(self.cells(), '\t'),
         }
-        stop
     }
 
     /// Blanks the columns from `from` to `to`, exclusive.
     pub(super) fn erase(&mut self, from: usize, to: usize) {
+        self.paint(from, to, CellStyle::default());
         let width = self.width();
         if from >= width || !self.can_edit(from) && from > 0 {
             return;
@@ -201,22 +252,30 @@ impl TextRow {
     /// Inserts `count` blank columns; whatever is pushed beyond `limit` is lost.
     pub(super) fn insert(&mut self, col: usize, count: usize, limit: usize) {
         self.wrapped = false;
+        if col < self.styles.len() {
+            self.styles.splice(col..col, std::iter::repeat_n(CellStyle::default(), count));
+            self.styles.truncate(limit);
+        }
         if col >= self.width() || !self.can_edit(col) {
             return;
         }
-        self.free(col);
+        self.break_at(col);
         let cells = self.cells();
         cells.splice(col..col, std::iter::repeat_n(TextCell::Blank, count));
-        cells.truncate(limit);
+        self.break_at(limit);
+        self.cells().truncate(limit);
     }
 
     /// Deletes `count` columns.
     pub(super) fn delete(&mut self, col: usize, count: usize) {
         self.wrapped = false;
+        if col < self.styles.len() {
+            self.styles.drain(col..(col + count).min(self.styles.len()));
+        }
         let end = (col + count).min(self.width());
         if col < end && self.can_edit(col) {
-            self.free(col);
-            self.free(end - 1);
+            self.break_at(col);
+            self.break_at(end);
             self.cells().drain(col..end);
         }
     }
@@ -243,6 +302,13 @@ impl TextRow {
         }
         cells[col] = TextCell::Char(c);
         cells[col + 1..col + columns].fill(TextCell::Tail);
+    }
+
+    /// Breaks up the wide character or tab that begins before a column and covers it.
+    fn break_at(&mut self, col: usize) {
+        if matches!(self.cells().get(col), Some(TextCell::Tail | TextCell::Filler)) {
+            self.free(col);
+        }
     }
 
     /// Breaks up the wide character or tab that covers a column, so that the column can be changed on its
@@ -274,44 +340,6 @@ impl TextRow {
     }
 }
 
-fn split_into_cells(text: &str) -> Vec<TextCell> {
-    let mut cells = Vec::with_capacity(text.len());
-    for c in text.chars() {
-        match (c, c.width()) {
-            ('\t', _) => {
-                let stop = next_stop(cells.len());
-                cells.push(TextCell::Tab);
-                cells.resize(stop, TextCell::Filler);
-            }
-            (_, Some(0)) => add_mark(&mut cells, c),
-            (_, columns) => {
-                cells.push(TextCell::Char(c));
-                cells.extend((1..columns.unwrap_or(1)).map(|_| TextCell::Tail));
-            }
-        }
-    }
-    cells
-}
-
-/// Adds a combining mark to the last character.
-fn add_mark(cells: &mut [TextCell], mark: char) {
-    match cells {
-        [.., cell @ (TextCell::Char(_) | TextCell::Marked(_)), TextCell::Tail] | [.., cell] => {
-            let marked = match cell {
-                TextCell::Char(c) => [*c, mark].iter().collect(),
-                TextCell::Marked(text) if text.len() < 64 => format!("{text}{mark}"),
-                _ => return,
-            };
-            *cell = TextCell::Marked(marked.into());
-        }
-        [] => {}
-    }
-}
-
-fn next_stop(col: usize) -> usize {
-    (col / TAB + 1) * TAB
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,7 +349,7 @@ mod tests {
         for c in text.chars() {
             match c.width() {
                 _ if c == '\t' => {
-                    row.tab(row.width());
+                    row.tab(row.width(), next_stop(row.width()));
                 }
                 Some(0) => row.mark(row.width(), c),
                 columns => row.put(row.width(), c, columns.unwrap()),
@@ -334,7 +362,7 @@ mod tests {
     fn a_tab_behind_the_text_stays_one_however_the_text_came() {
         let mut overwritten = row("A");
         overwritten.put(0, 'é', 1);
-        overwritten.tab(1);
+        overwritten.tab(1, 8);
         assert_eq!(overwritten.into_text(), "é\t");
     }
 

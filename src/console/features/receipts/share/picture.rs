@@ -36,7 +36,7 @@ pub(super) fn drawing(call: &SharedCall) -> CellDrawing {
     rows.extend(rows_of(&call.seen, WHOLE));
     let version = format!("pilothouse {}; secrets are masked", env!("CARGO_PKG_VERSION"));
     rows.extend([Vec::new(), vec![piece(version, Role::Faint)]]);
-    CellDrawing { columns: WHOLE, rows: rows.iter().map(|row| cells(row)).collect() }
+    CellDrawing { columns: WHOLE, rows: rows.iter().map(|row| cells(row).into()).collect() }
 }
 
 fn title(name: &str, size: &str, columns: u16) -> Vec<StyledPiece> {

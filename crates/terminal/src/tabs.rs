@@ -1,5 +1,6 @@
 //! Tab stops.
 
+/// Columns between the stops that are there from the beginning.
 const EVERY: u16 = 8;
 
 /// The columns with tab stops.
@@ -59,6 +60,12 @@ impl Tabs {
     fn columns(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.stops.iter().enumerate().filter(|(_, stop)| **stop).map(|(col, _)| col)
     }
+}
+
+/// Returns the next of the stops that are there from the beginning.
+pub(super) fn next_stop(col: usize) -> usize {
+    let every = usize::from(EVERY);
+    (col / every).saturating_add(1).saturating_mul(every)
 }
 
 #[cfg(test)]
