@@ -283,18 +283,12 @@ fn the_task_on_the_focus_screen_stays_selected_after_its_end_while_others_start(
 }
 
 #[test]
-fn entering_a_task_fits_it_unless_its_size_was_asked_for() {
+fn a_task_keeps_its_size_when_it_is_looked_at_or_typed_into() {
     let mut app = opened();
     select(&mut app, 6);
-    let effects = press(&mut app, &["2"]);
-    let resize = TypedInput::Resize(Size::nearest(80, 20));
-    assert_eq!(acts(&effects), [format!("{resize:?} to task_00000006")]);
-    assert_eq!(acts(&press(&mut app, &["[", "]"])).len(), 2, "t07 and again t06");
-    let mut app = opened();
-    select(&mut app, 5);
-    assert_eq!(acts(&press(&mut app, &["2"])), Vec::<String>::new());
-    let fit = r#"TaskInput {"task_id":"task_00000005","resize":{"cols":80,"rows":20}}"#;
-    assert_eq!(acts(&press(&mut app, &["F"])), [fit], "but by key it is, on record");
+    assert_eq!(acts(&press(&mut app, &["2", "[", "]", "Enter", "C-]"])), Vec::<String>::new());
+    let fit = r#"TaskInput {"task_id":"task_00000006","resize":{"cols":80,"rows":20}}"#;
+    assert_eq!(acts(&press(&mut app, &["F"])), [fit], "but by key it is resized, on record");
 }
 
 #[test]

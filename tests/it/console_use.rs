@@ -94,22 +94,6 @@ fn a_started_command_takes_no_keys_after_the_person_has_moved_on() {
 }
 
 #[test]
-fn a_full_screen_program_is_shown_around_its_cursor() {
-    let mut screen = String::from("\x1b[?1049h\x1b[2J");
-    for row in 1..=40 {
-        screen.push_str(&format!("\x1b[{row};1Hrow {row:02}\x1b[{row};100Hright {row:02}"));
-    }
-    let at =
-        |row: u16, column: u16| picture(Size::nearest(120, 40), &format!("{screen}\x1b[{row};{column}H"));
-    assert_eq!(at(1, 1).top(10), 0, "the cursor is above the last rows");
-    assert_eq!(at(40, 1).top(10), 30);
-    assert_eq!(at(20, 1).top(10), 14);
-    assert_eq!((at(1, 1).first_column(80), at(1, 110).first_column(80)), (0, 40));
-    let lines = picture(Size::nearest(120, 40), &"line\r\n".repeat(60));
-    assert_eq!(lines.top(10), 30, "a program that writes line by line is at its end");
-}
-
-#[test]
 fn a_search_goes_on_as_it_is_written_and_says_which_match_of_how_many() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 6);

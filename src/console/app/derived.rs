@@ -26,7 +26,7 @@ impl App {
         self.want_usage(&layout);
         self.panes.show(&mut self.state, &layout);
         self.state.tell_programs(!self.layers.is_empty());
-        self.panes.fit_watched(&mut self.state, &self.own, &layout);
+        self.panes.fit_own(&mut self.state, &self.own, &layout);
         self.panes.read_tails(&mut self.state, &layout);
         self.state.read_at_width(&layout);
         self.state.read_stamped(&layout);

@@ -1,13 +1,14 @@
 //! The panes on screen: which ones the runtime was told of, and what was done for each once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::console::effect::Effect;
 use crate::console::features::pane::{fit, reflow};
 use crate::console::state::{Anchor, Breakpoint, Layout, Mode, Screen, State};
 use crate::envelope::TaskId;
 use crate::link::ConsoleView;
-use crate::model::TypedInput;
+use crate::model::{TaskView, TypedInput};
 use crate::terminal::Size;
 
 /// Number of rows read for an ended task, enough to fill a larger pane too.
@@ -63,15 +64,9 @@ impl VisiblePanes {
         state.effects.push(Effect::Show(shown));
     }
 
-    /// Resizes a task that is shown full size or typed into to fit its pane, unless its size was chosen
-    /// explicitly. Done once per pane size, so that two consoles, or an agent's resize, do not keep
-    /// overriding each other.
-    pub(in crate::console) fn fit_watched(
-        &mut self,
-        state: &mut State,
-        own: &BTreeSet<TaskId>,
-        layout: &Layout,
-    ) {
+    /// Resizes a task that was started here, and is shown full size or typed into, to fit its pane. Any other keeps its size.
+    /// Done once per pane size, so that two consoles, or an agent's resize, do not keep overriding each other.
+    pub(in crate::console) fn fit_own(&mut self, state: &mut State, own: &BTreeSet<TaskId>, layout: &Layout) {
         let is_typed = state.focus.screen == Screen::Program && matches!(state.focus.mode, Mode::Input(_));
         let is_watched = state.focus.screen == Screen::Focus || is_typed;
         let is_watched = is_watched && !state.view.is_lost && layout.breakpoint != Breakpoint::Sentence;
@@ -80,10 +75,8 @@ impl VisiblePanes {
             self.fitted = None;
             return;
         };
-        let needs_it = state
-            .view
-            .task(&task)
-            .is_some_and(|task| (!task.size_asked || own.contains(&task.id)) && fit::fits_badly(state, task));
+        let is_own = |task: &&Arc<TaskView>| own.contains(&task.id);
+        let needs_it = state.view.task(&task).filter(is_own).is_some_and(|task| fit::fits_badly(state, task));
         let wanted = Some((task.clone(), size));
         if needs_it && self.fitted != wanted {
             self.fitted = wanted;

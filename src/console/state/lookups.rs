@@ -283,8 +283,8 @@ impl State {
         self.selected_task().is_some_and(|task| task.events.iter().any(|event| is_lease(&event.fact)))
     }
 
-    /// Returns the first column that a pane shows: where it was panned to or, for a full-screen program, far
-    /// enough to include the cursor.
+    /// Returns the first column that a pane shows: where it was panned to or, for a program that is on the alternate screen
+    /// or typed into, far enough to include the cursor.
     pub(in crate::console) fn first_column(&self, pane: &Pane) -> u16 {
         let pan = if self.at_hand().is_some_and(|task| task.id == pane.task) { self.reading.pan } else { 0 };
         let is_still = self.reading.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
@@ -292,7 +292,7 @@ impl State {
         let Some(picture) = self.view.pictures.get(&pane.task).filter(|_| pan == 0 && !is_still) else {
             return pan;
         };
-        picture.first_column(pane.cells.width)
+        picture.first_column(pane.cells.width, self.typing_into() == Some(&pane.task))
     }
 
     /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest

@@ -150,29 +150,24 @@ impl Picture {
         (0..self.end(row)).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
-    /// Returns the first row shown in a pane this high: the last used rows are shown, or for a program on the
-    /// alternate screen, those around its cursor.
+    /// Returns the first row shown in a pane this high: the last used rows are shown, or those around the cursor.
     pub fn top(&self, pane_rows: u16) -> u16 {
         let last = self.used_rows.saturating_sub(pane_rows);
-        match self.own_cursor() {
+        match self.cursor.filter(|cursor| cursor.visible) {
             Some(cursor) if cursor.row < last => cursor.row.saturating_sub(pane_rows / 2),
             _ => last,
         }
     }
 
-    /// Returns the first column shown in a pane this wide: 0, unless the cursor of a program on the alternate
-    /// screen would be out of sight.
-    pub fn first_column(&self, pane_columns: u16) -> u16 {
+    /// Returns the first column shown in a pane this wide: 0, unless the cursor would be out of sight and the program is on
+    /// the alternate screen or typed into. What only prints does not make its pane jump.
+    pub fn first_column(&self, pane_columns: u16, is_typed: bool) -> u16 {
         let most = self.columns.saturating_sub(pane_columns);
-        match self.own_cursor() {
+        let is_followed = |cursor: &Cursor| cursor.visible && (is_typed || self.modes.alternate_screen);
+        match self.cursor.filter(is_followed) {
             Some(cursor) if cursor.col >= pane_columns => (cursor.col - pane_columns / 2).min(most),
             _ => 0,
         }
-    }
-
-    /// Returns the cursor of a program on the alternate screen, unless it is hidden.
-    fn own_cursor(&self) -> Option<Cursor> {
-        self.cursor.filter(|cursor| cursor.visible && self.modes.alternate_screen)
     }
 
     /// Returns a cell.
@@ -258,6 +253,25 @@ mod tests {
                 (0..picture.rows).map(|row| picture.text(row, 0..picture.columns).trim_end().to_owned());
             let text = shown.collect::<Vec<_>>().join("\n");
             assert_eq!(text.trim_end_matches('\n'), screen.text(), "{piece:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_larger_than_its_pane_is_shown_around_its_cursor() {
+        for (written, expected) in [
+            ("\x1b[20;1Hend\x1b[2;70H", (0, 0, 49)),
+            ("\x1b[20;1Hend\x1b[9;3H", (3, 0, 0)),
+            ("\x1b[20;1Hend", (10, 0, 0)),
+            ("\x1b[20;1Hend\x1b[2;70H\x1b[?25l", (10, 0, 0)),
+            ("\x1b[?1049h\x1b[20;1Hend\x1b[2;50H", (0, 29, 29)),
+            (&"line\r\n".repeat(60), (14, 0, 0)),
+        ] {
+            let mut terminal = Terminal::new(Size::nearest(90, 24), ByteOrigin::Tty);
+            let _ = terminal.feed(written.as_bytes());
+            let mut picture = Picture::default();
+            picture.take(&Contents::of(&terminal), 1);
+            let shown = (picture.top(10), picture.first_column(40, false), picture.first_column(40, true));
+            assert_eq!(shown, expected, "{written:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A task's pane: its title and its cells. The task keeps its own size; a smaller pane shows the lower left
-//! part and marks where there is more.
+//! A task's pane: its title and its cells. The task keeps its own size; a smaller pane shows the part around its cursor,
+//! and marks where there is more.
 
 use std::ops::Range;
 
