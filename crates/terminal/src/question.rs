@@ -54,6 +54,12 @@ const QUESTION_ENDS: &str = ":?>)]›‣…：？";
 const MASKS: &str = "*•●▪·";
 /// Lines between the cursor and the text of a question on the alternate screen: a frame, and empty ones.
 const GAP: usize = 3;
+/// How far to the right a cursor stands for an answer below its question.
+const INDENT: usize = 8;
+/// Signs before the line of a list that is chosen.
+const POINTERS: [char; 9] = ['❯', '›', '▸', '➤', '→', '●', '◉', '>', '▶'];
+/// Words for what everybody may read.
+const NAMES: [&str; 4] = ["user", "login", "mail", "account"];
 /// Lines of text that are quoted.
 const LINES: usize = 3;
 /// Length limit of a question, in characters.
@@ -97,6 +103,9 @@ impl ScreenText {
                 let left = row.cells().take_while(|(column, _)| *column < last);
                 text.before = line.clone();
                 left.for_each(|(_, cell)| text.before.push_str(&cell.text));
+                if text.before.trim().is_empty() {
+                    text.before = " ".repeat(cursor.col.into());
+                }
                 text.at = text.lines.len();
             }
             row.runs.iter().for_each(|run| line.push_str(&run.text));
@@ -116,13 +125,17 @@ impl ScreenText {
             has_text(&self.before),
             self.lines.iter().skip(self.at + usize::from(has_text(&self.before))).any(has_text),
         );
+        let is_choice = is_note(&self.before)
+            || self.lines.get(self.at + 1).is_some_and(|line| line.trim_start().starts_with(POINTERS));
         match (self.is_alternate, self.is_visible) {
             (true, _) => CursorPlace::Alternate,
+            (false, _) if is_open && is_choice => CursorPlace::Menu,
             // Some programs draw a cursor of their own.
             (false, false) if is_open && !has_more && self.ends_as_question() => CursorPlace::Open,
             (false, false) if self.lines.iter().any(has_text) => CursorPlace::Menu,
             (false, _) if is_open => CursorPlace::Open,
             (false, _) if has_more => CursorPlace::Menu,
+            (false, true) if self.indented().is_some() => CursorPlace::Open,
             _ if self.list().len() > 1 && self.list().iter().any(asks) => CursorPlace::Below,
             _ => CursorPlace::Idle,
         }
@@ -130,7 +143,7 @@ impl ScreenText {
 
     /// Tells whether the cursor's line, up to it, ends as a question does. What reports progress does not.
     pub fn ends_as_question(&self) -> bool {
-        let line = plain(&self.before);
+        let line = self.indented().unwrap_or_else(|| plain(&self.before));
         line.starts_with('?')
             || line.ends_with(|last| ENDS.contains(last))
             || line.strip_suffix('%').is_some_and(|left| !left.ends_with(|last: char| last.is_ascii_digit()))
@@ -150,27 +163,39 @@ impl ScreenText {
         // The empty field of a dialog box may be further below its text.
         let is_field = is_framed && self.is_visible && !has_words(&self.before);
         (is_framed || !self.is_alternate) && is_near
-            || is_field && self.framed_text().is_some_and(|text| names_secret(&text))
+            || is_field && self.framed_question().is_some_and(|text| names_secret(&text))
     }
 
     /// Returns the text of the question: the cursor's line up to it, or in a menu or on a full screen, the text above.
     pub fn question(&self) -> Option<String> {
-        let own = plain(&self.before);
+        let own = self.indented().unwrap_or_else(|| plain(&self.before));
         let place = self.place();
         let is_own =
             has_words(own) && (place == CursorPlace::Open || self.is_visible && self.ends_as_question());
         let is_framed = place == CursorPlace::Alternate || self.before.contains(is_line_drawing);
         let found = if is_own {
-            own.to_owned()
-        } else if let Some(framed) = self.framed_text().filter(|_| is_framed) {
+            let asked = self.lines.get(..self.at).and_then(<[_]>::last).filter(|_| is_default(own));
+            format!("{} {own}", asked.map_or("", |asked| plain(asked)))
+        } else if let Some(framed) = self.framed_question().filter(|_| is_framed) {
             framed
         } else {
             let list = self.list();
-            let first = list.last().filter(|_| !matches!(place, CursorPlace::Open | CursorPlace::Alternate));
-            (*list.iter().find(|line| asks(line)).or(first)?).to_owned()
+            let best = match place {
+                CursorPlace::Open | CursorPlace::Alternate => None,
+                CursorPlace::Idle => list.first(),
+                CursorPlace::Menu | CursorPlace::Below => list.last(),
+            };
+            (*list.iter().find(|line| asks(line)).or(best)?).to_owned()
         };
         let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
         Some(found.chars().take(CHARS).collect()).filter(|text: &String| !text.is_empty())
+    }
+
+    /// Returns the line above a cursor that stands a little to the right on an empty line.
+    fn indented(&self) -> Option<&str> {
+        let is_indent = (1..=INDENT).contains(&self.before.len()) && self.before.trim().is_empty();
+        let above = self.lines.get(..self.at).and_then(<[_]>::last).filter(|_| is_indent)?;
+        Some(plain(above)).filter(|above| has_words(above))
     }
 
     /// Returns the lines of text around the cursor, or the last ones above it, from the lowest to the highest. One line below
@@ -192,24 +217,49 @@ impl ScreenText {
         }
     }
 
-    /// Returns the first text in the outermost frame above the cursor, or the frame's title.
-    fn framed_text(&self) -> Option<String> {
+    /// Returns the last paragraph that asks, or the last one, in the outermost frame above the cursor: up to a frame in it, and
+    /// without what the cursor is in. The frame's title if there is none, or the cursor is elsewhere.
+    fn framed_question(&self) -> Option<String> {
         let is_edge =
             |line: &String| line.contains(['┌', '╔', '╭', '┏', '▛']) || line.trim().starts_with("+--");
         let above = self.lines.get(..self.at)?;
         let edge = above.iter().position(is_edge)?;
-        let is_text = |line: &&String| has_words(line) && !is_frame(line);
-        let text =
-            above.iter().skip(edge + 1).skip_while(|line| !is_text(line)).take_while(is_text).take(LINES);
-        let text = text.map(|line| plain(line)).collect::<Vec<_>>().join(" ");
-        let title = || Some(plain(&above[edge])).filter(|title| has_words(title)).map(title_of);
-        Some(text).filter(|text| !text.is_empty()).or_else(title)
+        let (title, inside) = (plain(&above[edge]), &above[edge + 1..]);
+        let end = inside.iter().position(|line| is_frame(line)).unwrap_or(inside.len());
+        let is_closed = inside.get(end).is_some_and(|line| line.contains(['└', '╚', '╰', '┗', '▙']));
+        let blocks = inside[..end].split(|line| !has_words(line)).filter(|block| !block.is_empty());
+        let mut blocks: Vec<_> = blocks.collect();
+        let is_in_last =
+            [inside.last(), self.lines.get(self.at)].into_iter().flatten().all(|line| has_words(line));
+        blocks.truncate(blocks.len() - usize::from(is_in_last && blocks.len() > 1));
+        let text = |block: &&[String]| {
+            let lines = block[block.len().saturating_sub(LINES)..].iter().map(|line| plain(line));
+            lines.collect::<Vec<_>>().join(" ")
+        };
+        let texts: Vec<String> = blocks.iter().map(text).collect();
+        let found = texts.iter().rfind(|text| asks(&text.as_str())).or(texts.last());
+        let found = found.filter(|_| !(is_closed && has_words(title))).cloned();
+        found.or_else(|| Some(title_of(title)).filter(|title| has_words(title)))
     }
 }
 
 /// Tells whether a line of a list is a question.
 fn asks(line: &&str) -> bool {
     line.starts_with(['?', '[']) && line.contains("? ") || line.ends_with([':', '?'])
+}
+
+/// Tells whether a line is a note on which keys there are, as `(enter to confirm)` and `--More--(1%)`.
+fn is_note(line: &str) -> bool {
+    let line = plain(line);
+    line.starts_with('(') && line.ends_with(')') && line.contains(' ')
+        || line.strip_prefix("--").is_some_and(|rest| rest.contains("--"))
+}
+
+/// Tells whether a line holds nothing but what is taken if nothing is typed: `[Unknown]:`.
+fn is_default(line: &str) -> bool {
+    let inner = line.trim_end_matches([':', '?']);
+    inner.starts_with('[') && inner.ends_with(']')
+        || line.starts_with('(') && inner != line && inner.ends_with(')')
 }
 
 /// Returns the title in the edge of a frame.
@@ -240,23 +290,26 @@ fn is_frame(line: &str) -> bool {
 }
 
 /// Tells whether a line asks for something secret: it has a word for that, and ends with it or as a question does. A choice
-/// between two answers shows nothing, and a shell's prompt may hold any word.
+/// between two answers shows nothing, a shell's prompt may hold any word, and so may a remark about a user's name.
 fn names_secret(line: &str) -> bool {
     let line = plain(line).trim_end_matches(|c: char| MASKS.contains(c) || c.is_whitespace());
     let lower = line.to_lowercase();
-    let is_command = ["$ ", "# ", "% ", "❯ "].iter().any(|sign| line.contains(sign));
-    let is_choice = ["/n)", "/n]", "/no)", "/no]"]
-        .iter()
-        .any(|end| lower.trim_end_matches([':', '?', ' ']).ends_with(end));
-    if is_command || is_choice || line.ends_with(['$', '#', '%']) {
-        return false;
-    }
     let has_word = |line: &str| {
         let lower = line.to_lowercase();
         SECRETS.iter().any(|word| lower.contains(word))
             || lower.split(|c: char| !c.is_alphanumeric()).any(|word| SECRET_WORDS.contains(&word))
             || line.split(|c: char| !c.is_alphanumeric()).any(|word| SECRET_SIGNS.contains(&word))
     };
+    let is_name = line.split_once('(').is_some_and(|(asked, _)| {
+        !has_word(asked) && NAMES.iter().any(|name| asked.to_lowercase().contains(name))
+    });
+    let is_command = ["$ ", "# ", "% ", "❯ "].iter().any(|sign| line.contains(sign));
+    let is_choice = ["/n)", "/n]", "/no)", "/no]"]
+        .iter()
+        .any(|end| lower.trim_end_matches([':', '?', ' ']).ends_with(end));
+    if is_name || is_command || is_choice || line.ends_with(['$', '#', '%']) {
+        return false;
+    }
     let is_asked = line.ends_with(|last| QUESTION_ENDS.contains(last))
         && !(line.ends_with('>') && line.contains(['/', '~']));
     let last = || line.split_whitespace().last().unwrap_or_default();
@@ -289,6 +342,11 @@ mod tests {
                 "a long question that goes on in the next row?",
             ),
             ("name: (demo) \x1b[10G", CursorPlace::Open, "name: (de"),
+            ("Your name?\n  [Unknown]:  ", CursorPlace::Open, "Your name? [Unknown]:"),
+            ("GNU gdb\n(gdb) ", CursorPlace::Open, "(gdb)"),
+            ("a (str)\n   ", CursorPlace::Open, "a (str)"),
+            ("1\n2\n\x1b[7m--More--(1%)\x1b[m", CursorPlace::Menu, "--More--(1%)"),
+            ("Updating\npaste the token below\n", CursorPlace::Idle, "paste the token below"),
         ] {
             let screen = screen(written);
             assert_eq!((screen.place(), screen.question().as_deref()), (place, Some(asked)), "{written}");
@@ -304,6 +362,8 @@ mod tests {
             "Pick a fruit:\n> pear\n  plum\n\x1b[?25l\nmove with the arrows",
             "┌  demo\n│\n◆  Pick a fruit\n│  ● pear\n│  ○ plum\n└\n\x1b[?25l",
             "Welcome\n\nPick a fruit\n  pear\n  plum\n\x1b[3A",
+            "? Pick a fruit\n❯ pear\n  plum\x1b[2A\x1b[16G",
+            "Pick a fruit\n> pear\n  plum\n\n(enter to confirm)\x1b[?25l",
         ] {
             let screen = screen(written);
             assert_eq!(screen.place(), CursorPlace::Menu, "{written}");
@@ -331,6 +391,13 @@ mod tests {
         assert_eq!(framed("│         │\n│ Your name │\n│          │\n│ ________ │"), "Your name");
         assert_eq!(framed("│         │\n│         │\n│         │\n│ ________ │"), "Title");
         assert_eq!(framed("│ Choose │\n│ ┌─────┐ │\n│ │ pear │ │\n│ < OK > │"), "Choose");
+        assert_eq!(framed("│ Long words. │\n│        │\n│ Go on │\n│        │\n│ <OK>  │"), "Go on");
+        assert_eq!(framed("│ Go on? │\n│ │\n│ It is late. │\n│ │\n│ <OK>  │"), "Go on?");
+        assert_eq!(framed("│ Choose │\n│        │\n│ pear   │\n│ plum   │"), "Choose");
+        assert_eq!(
+            question(&format!("{alternate}┌ Pick one ─────┐\n│ pear │\n└─────┘\nHelp.\x1b[?25l")),
+            "Pick one"
+        );
         assert_eq!(
             question(&format!("{alternate}| Enter it\n|\n| Passphrase: ____ |\x1b[3;15H")),
             "Passphrase:"
@@ -363,6 +430,7 @@ mod tests {
             "Username: ",
             "spinning: ",
             "Show the password? [y/N] ",
+            "Enter username ('__token__' if using a token): ",
             "my password is safe\nName: ",
             "tokens: ",
             "Pick a password manager\n❯ pass\n  \x1b[?25l\n\n",

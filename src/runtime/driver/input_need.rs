@@ -260,6 +260,8 @@ mod tests {
             (MIXED, "raw", "press h\r\n", "nothing"),
             (MIXED, "raw", "working ", "nothing"),
             (MIXED, "raw", "name: ", "perhaps line"),
+            (MIXED, "raw", "a (str)\r\n   ", "perhaps line"),
+            (MIXED, "raw", "--More--(1%)", "perhaps key"),
             (ALONE, "raw", "Enter the token ", "perhaps secret"),
             (TerminalUse::Closed, "raw", "working ", "nothing"),
         ] {
