@@ -29,6 +29,8 @@ const OTHER_WORDS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "passwordless"
 const OWN_WORDS: [&str; 9] = ["pat", "auth", "pass", "pw", "pwd", "passin", "passout", "bearer", "cookie"];
 /// Last words of names whose value is the location of a secret.
 const PLACES: [&str; 7] = ["file", "path", "dir", "stdin", "sock", "fd", "jar"];
+/// Ends of names whose value is what a person is asked: `--passwordbox TEXT`.
+const DIALOGS: [&str; 3] = ["box", "form", "prompt"];
 /// Last words of names with one of [`OWN_WORDS`] whose value says how, where or as whom to log in, rather than with
 /// what.
 const MANNERS: [&str; 24] = [
@@ -87,12 +89,13 @@ impl VariableName {
         is_named.then_some(Self { text, is_plain })
     }
 
-    /// Returns whether a value of this name is not a secret: a path to one, a number of tokens, a switch.
+    /// Returns whether a value of this name is not a secret: a path to one, a number of tokens, a switch, a question.
     pub(super) fn allows(&self, value: &[u8]) -> bool {
         let end = self.text.rsplit('_').next().unwrap_or_default();
         let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/~+@,:".contains(byte);
         let is_count = self.text.ends_with("tokens") && value.iter().all(u8::is_ascii_digit);
         is_count
+            || DIALOGS.iter().any(|what| end.ends_with(what))
             || PLACES.contains(&end) && value.iter().all(is_path)
             || !self.is_plain && (self.is_manner() || is_switched(value) || is_place(value))
             || end == "pwd" && value.first().is_none_or(|first| b"/.~$`\"'".contains(first))

@@ -297,6 +297,7 @@ fn text_without_a_secret_is_not_masked() {
         "login --token-file path/to/file",
         "KEY_FILE=x PASSWORD_FILE=/run/secrets/pw run",
         "docker login --password-stdin registry",
+        "dialog --passwordbox 'Enter the passphrase' 10 40",
         "sudo --no-password ls",
         "login --password --verbose",
         "login --password; ls",
