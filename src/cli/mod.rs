@@ -160,15 +160,8 @@ fn known_failure(error: &Report) -> Option<Failure> {
     if let Some(error @ ConsoleError::NoTerminal(_)) = error.downcast_ref::<ConsoleError>() {
         return Some(Failure::new(Code::Precondition, error.to_string()));
     }
-    let is_refused = |error: &&io::Error| {
-        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-        matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
-    };
-    let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).find(is_refused);
-    refused.map(|_| {
-        Failure::new(Code::Precondition, format!("{error:#}"))
-            .fix("`pilothouse doctor` says which folder, and what to do")
-    })
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(dispatch::is_unwritable).then(|| dispatch::folder_failure(format!("{error:#}")))
 }
 
 /// Handles a command line that runs nothing: prints help, or the parse error. A program gets either as an answer, except

@@ -1,5 +1,6 @@
 //! The context of a command: its host, and the workspace's runtime, joined or embedded when first needed.
 
+use std::io;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -241,8 +242,35 @@ pub fn link_failure(error: &Error) -> Failure {
         Error::Carried { .. } => Failure::new(Code::Unavailable, format!("{error}.")),
         Error::OtherVersion { .. } => Failure::new(Code::Precondition, format!("{error}.")),
         Error::NoHostName { .. } => Failure::new(Code::ArgError, format!("{error}.")),
+        Error::Io { source, .. } if is_unwritable(source) => folder_failure(failure.text()),
         Error::Unreachable { .. } | Error::Failed { .. } => Failure::new(Code::Unavailable, failure.text()),
         _ => failure,
     };
     if error.may_pass() { failure.retryable(true) } else { failure }
+}
+
+/// Tells whether this user may not write where Pilothouse keeps its files: without a home, for example.
+pub fn is_unwritable(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | NotADirectory)
+}
+
+/// Creates the failure of a folder or file that this user may not write.
+pub fn folder_failure(text: String) -> Failure {
+    Failure::new(Code::Precondition, text).fix("`pilothouse doctor` says which folder, and what to do")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_that_cannot_be_written_is_not_an_error_of_ours() {
+        let of = |kind: io::ErrorKind| {
+            link_failure(&Error::Io { verb: "open", path: "/nonexistent/log".into(), source: kind.into() })
+        };
+        assert_eq!(of(io::ErrorKind::PermissionDenied).exit_code(), Code::Precondition.exit_code());
+        assert!(of(io::ErrorKind::NotADirectory).text().contains("pilothouse doctor"));
+        assert_eq!(of(io::ErrorKind::Other).exit_code(), Code::InternalError.exit_code());
+    }
 }

@@ -45,7 +45,7 @@ mod version;
 pub use agents::own_command;
 pub use code::{Code, EXITS, ExitMeaning, SideEffects, exit_of};
 pub use command::{Command, CommandReach, Danger, Example, positional};
-pub use context::{CommandContext, link_failure};
+pub use context::{CommandContext, folder_failure, is_unwritable, link_failure};
 pub use early_end::{cut_short, unended_phrase};
 pub use flags::{RunFlags, parse_timeout};
 pub use forms::PlainDefault;

@@ -34,7 +34,7 @@ pub fn runs_plainly(
     let path = places.outside();
     made.and_then(|()| leave_mark(&path, mark)).map_err(|error| {
         let place = path.display();
-        format!("this command was not run: {why}; and that it ran could not be noted in {place}: {error}")
+        format!("this command was not run: {why}; and that it ran could not be noted in {place}: {error}; `pilothouse doctor` says what to do")
     })
 }
 
