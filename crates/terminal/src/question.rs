@@ -143,8 +143,9 @@ impl ScreenText {
 
     /// Tells whether the cursor's line, up to it, ends as a question does. What reports progress does not.
     pub fn ends_as_question(&self) -> bool {
-        let line = self.indented().unwrap_or_else(|| plain(&self.before));
-        line.starts_with('?')
+        let line = plain(&self.before);
+        self.indented().is_some()
+            || line.starts_with('?')
             || line.ends_with(|last| ENDS.contains(last))
             || line.strip_suffix('%').is_some_and(|left| !left.ends_with(|last: char| last.is_ascii_digit()))
     }
@@ -153,7 +154,9 @@ impl ScreenText {
     /// alternate screen, where editors and pagers show anything, nothing outside a frame.
     pub fn asks_secret(&self) -> bool {
         if !self.is_visible && !has_words(&self.before) && !self.is_alternate {
-            return matches!(self.list()[..], [line] if names_secret(line));
+            // Perhaps with an example of an answer behind it.
+            let field = |line: &str| names_secret(line.split_inclusive([':', '?']).next().unwrap_or(line));
+            return matches!(self.list()[..], [line] if names_secret(line) || field(line));
         }
         let is_framed = self.lines.get(self.at).is_some_and(|line| line.contains(is_line_drawing));
         let gap = if self.is_alternate { GAP } else { 1 };
@@ -195,6 +198,8 @@ impl ScreenText {
     fn indented(&self) -> Option<&str> {
         let is_indent = (1..=INDENT).contains(&self.before.len()) && self.before.trim().is_empty();
         let above = self.lines.get(..self.at).and_then(<[_]>::last).filter(|_| is_indent)?;
+        // A line feed in raw mode leaves the cursor below the end of the line.
+        let above = Some(above).filter(|above| above.trim_end().chars().count() != self.before.len())?;
         Some(plain(above)).filter(|above| has_words(above))
     }
 
@@ -210,11 +215,18 @@ impl ScreenText {
         let block = |end: usize| -> Vec<&str> {
             (0..=end).rev().take_while(is_text).map(|at| plain(&self.lines[at])).collect()
         };
+        let above = |lines: &[&str], end: usize| {
+            let above =
+                end.checked_sub(2).filter(|above| lines.len() == 1 && !asks(&lines[0]) && is_text(above))?;
+            Some((block(above), above))
+        };
         let lines = block(end);
-        match end.checked_sub(2).filter(|above| lines.len() == 1 && !asks(&lines[0]) && is_text(above)) {
-            Some(above) => block(above),
-            None => lines,
-        }
+        let Some((list, end)) = above(&lines, end) else { return lines };
+        // A row of answers has its question above it.
+        above(&list, end)
+            .map(|(asked, _)| asked)
+            .filter(|asked| asked.first().is_some_and(asks))
+            .unwrap_or(list)
     }
 
     /// Returns the last paragraph that asks, or the last one, in the outermost frame above the cursor: up to a frame in it, and
@@ -262,9 +274,12 @@ fn is_default(line: &str) -> bool {
         || line.starts_with('(') && inner != line && inner.ends_with(')')
 }
 
-/// Returns the title in the edge of a frame.
+/// Returns the title in the edge of a frame, of several the first.
 fn title_of(edge: &str) -> String {
-    edge.trim_matches(|c: char| c.is_whitespace() || is_line_drawing(c) || matches!(c, '+' | '-')).to_owned()
+    let titles = edge.split("──").find(|title| has_words(title)).unwrap_or(edge);
+    titles
+        .trim_matches(|c: char| c.is_whitespace() || is_line_drawing(c) || matches!(c, '+' | '-'))
+        .to_owned()
 }
 
 /// Returns a line without frames and blanks around its text.
@@ -344,7 +359,8 @@ mod tests {
             ("name: (demo) \x1b[10G", CursorPlace::Open, "name: (de"),
             ("Your name?\n  [Unknown]:  ", CursorPlace::Open, "Your name? [Unknown]:"),
             ("GNU gdb\n(gdb) ", CursorPlace::Open, "(gdb)"),
-            ("a (str)\n   ", CursorPlace::Open, "a (str)"),
+            ("Project's name\n   ", CursorPlace::Open, "Project's name"),
+            ("ready\n\x1b[6G", CursorPlace::Idle, "ready"),
             ("1\n2\n\x1b[7m--More--(1%)\x1b[m", CursorPlace::Menu, "--More--(1%)"),
             ("Updating\npaste the token below\n", CursorPlace::Idle, "paste the token below"),
         ] {
@@ -364,6 +380,7 @@ mod tests {
             "Welcome\n\nPick a fruit\n  pear\n  plum\n\x1b[3A",
             "? Pick a fruit\n❯ pear\n  plum\x1b[2A\x1b[16G",
             "Pick a fruit\n> pear\n  plum\n\n(enter to confirm)\x1b[?25l",
+            "┃  Pick a fruit?\n┃\n┃  Pear  Plum\n\ny Pear\x1b[?25l\r",
         ] {
             let screen = screen(written);
             assert_eq!(screen.place(), CursorPlace::Menu, "{written}");
@@ -395,7 +412,7 @@ mod tests {
         assert_eq!(framed("│ Go on? │\n│ │\n│ It is late. │\n│ │\n│ <OK>  │"), "Go on?");
         assert_eq!(framed("│ Choose │\n│        │\n│ pear   │\n│ plum   │"), "Choose");
         assert_eq!(
-            question(&format!("{alternate}┌ Pick one ─────┐\n│ pear │\n└─────┘\nHelp.\x1b[?25l")),
+            question(&format!("{alternate}┌ Pick one ─────┐┌─Other──┐\n│ pear │\n└─────┘\nHelp.\x1b[?25l")),
             "Pick one"
         );
         assert_eq!(
@@ -419,6 +436,7 @@ mod tests {
             "Enter PIN: ",
             "API token? ",
             "? Password ‣ ••",
+            "Password: Type something...\n\nenter submit\x1b[?25l\r",
             "◆  Password\n│  ",
             "◆  Password\n│  _\n└\n\x1b[?25l",
             "\x1b[?1049h\x1b[H│ Enter password │\n│  │\n│ ______ │\x1b[3;3H",

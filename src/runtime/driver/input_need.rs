@@ -164,7 +164,9 @@ impl Scene<'_> {
                 (self.is_open || !self.is_feeding).then_some((InputNeed::Line, InputEvidence::TtyRead))
             }
             (true, true, TerminalUse::Poll(poll)) => {
-                (self.is_open && self.is_asking(poll)).then_some((InputNeed::Line, InputEvidence::TtyPoll))
+                // Beside the streams, the question may be among the output.
+                let is_open = self.is_open || self.screen.place() == CursorPlace::Open;
+                (is_open && self.is_asking(poll)).then_some((InputNeed::Line, InputEvidence::TtyPoll))
             }
             (false, ..) if is_beside => Some(self.decide_beside()),
             (false, ..) => self.decide_raw(),
@@ -260,7 +262,7 @@ mod tests {
             (MIXED, "raw", "press h\r\n", "nothing"),
             (MIXED, "raw", "working ", "nothing"),
             (MIXED, "raw", "name: ", "perhaps line"),
-            (MIXED, "raw", "a (str)\r\n   ", "perhaps line"),
+            (MIXED, "raw", "Project\r\n   ", "perhaps line"),
             (MIXED, "raw", "--More--(1%)", "perhaps key"),
             (ALONE, "raw", "Enter the token ", "perhaps secret"),
             (TerminalUse::Closed, "raw", "working ", "nothing"),
@@ -287,15 +289,21 @@ mod tests {
     #[test]
     fn who_feeds_a_pipe_and_has_asked_nothing_does_not_wait_for_a_person() {
         let screen = ScreenText::default();
-        let scene = |is_open| Scene {
-            act: TerminalUse::Read,
-            is_echoing: true,
-            is_canonical: true,
-            is_open,
-            is_feeding: true,
-            screen: &screen,
-        };
-        assert_eq!(scene(false).decide(false), None);
-        assert_eq!(scene(true).decide(false), Some((InputNeed::Line, InputEvidence::TtyRead)));
+        assert_eq!(quiet(TerminalUse::Read, &screen).decide(false), None);
+        let asked = Scene { is_open: true, ..quiet(TerminalUse::Read, &screen) };
+        assert_eq!(asked.decide(false), Some((InputNeed::Line, InputEvidence::TtyRead)));
+    }
+
+    #[test]
+    fn a_question_among_the_output_is_answered_at_the_terminal_beside_it() {
+        let mut terminal = Terminal::new(Size::nearest(40, 8), ByteOrigin::Tty);
+        let _ = terminal.feed(b"name: ");
+        let screen = ScreenText::of(&Contents::of(&terminal));
+        assert_eq!(quiet(MIXED, &screen).decide(true), Some((InputNeed::Line, InputEvidence::TtyPoll)));
+    }
+
+    /// A process that feeds a pipe, at a terminal in line mode that shows no question.
+    fn quiet(act: TerminalUse, screen: &ScreenText) -> Scene<'_> {
+        Scene { act, is_echoing: true, is_canonical: true, is_open: false, is_feeding: true, screen }
     }
 }
