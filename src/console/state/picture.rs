@@ -159,15 +159,31 @@ impl Picture {
         }
     }
 
-    /// Returns the first column shown in a pane this wide: 0, unless the cursor would be out of sight and the program is on
-    /// the alternate screen or typed into. What only prints does not make its pane jump.
+    /// Returns the first column shown in a pane this wide: 0, unless the program is on the alternate screen or typed into, and
+    /// its text would fit, or its cursor would be out of sight. What only prints does not make its pane jump.
     pub fn first_column(&self, pane_columns: u16, is_typed: bool) -> u16 {
         let most = self.columns.saturating_sub(pane_columns);
-        let is_followed = |cursor: &Cursor| cursor.visible && (is_typed || self.modes.alternate_screen);
-        match self.cursor.filter(is_followed) {
-            Some(cursor) if cursor.col >= pane_columns => (cursor.col - pane_columns / 2).min(most),
+        if most == 0 || !(is_typed || self.modes.alternate_screen) {
+            return 0;
+        }
+        let cursor = self.cursor.filter(|cursor| cursor.visible).map(|cursor| cursor.col);
+        let (left, right) = self.text_sides();
+        let first = right.saturating_sub(pane_columns);
+        match cursor {
+            _ if first <= left && cursor.is_none_or(|at| (first..first + pane_columns).contains(&at)) => {
+                first
+            }
+            Some(at) if at >= pane_columns => (at - pane_columns / 2).min(most),
             _ => 0,
         }
+    }
+
+    /// Returns the columns between which all text is.
+    fn text_sides(&self) -> (u16, u16) {
+        let is_text =
+            |row: u16, column: &u16| self.cell(row, *column).is_some_and(|cell| cell.symbol() != " ");
+        let begins = (0..self.rows).filter_map(|row| (0..self.end(row)).find(|column| is_text(row, column)));
+        (begins.min().unwrap_or(0), (0..self.rows).map(|row| self.text_columns(row)).max().unwrap_or(0))
     }
 
     /// Returns a cell.
@@ -264,6 +280,7 @@ mod tests {
             ("\x1b[20;1Hend", (10, 0, 0)),
             ("\x1b[20;1Hend\x1b[2;70H\x1b[?25l", (10, 0, 0)),
             ("\x1b[?1049h\x1b[20;1Hend\x1b[2;50H", (0, 29, 29)),
+            ("\x1b[?1049h\x1b[20;40H┌a box────┐\x1b[?25l", (10, 10, 10)),
             (&"line\r\n".repeat(60), (14, 0, 0)),
         ] {
             let mut terminal = Terminal::new(Size::nearest(90, 24), ByteOrigin::Tty);
