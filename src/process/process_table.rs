@@ -47,11 +47,9 @@ impl ProcessTable {
         entry.and_then(|entry| tree::device_numbers(entry.terminal))
     }
 
-    /// Returns those of a process group that have no child in it: a shell waits for the others.
-    pub fn leaves(&self, group: u32) -> impl Iterator<Item = i32> {
-        let is_child = move |at: &usize| self.entries.get(*at).is_some_and(|entry| is_in(entry, group));
-        let has_child = move |pid: &i32| self.children.get(pid).is_some_and(|all| all.iter().any(&is_child));
-        self.members(group).filter(move |pid| !has_child(pid))
+    /// Returns the number of threads in a process group.
+    pub fn threads(&self, group: u32) -> usize {
+        self.entries.iter().filter(|entry| is_in(entry, group)).map(|entry| entry.threads as usize).sum()
     }
 
     /// Returns the processor time of a process group, in clock ticks, and a number that grows when its children end.
@@ -107,14 +105,18 @@ mod tests {
 
     #[test]
     fn a_table_finds_the_tree_below_a_process_and_the_members_of_a_group() {
-        let table =
-            ProcessTable::of(vec![entry(10, 1, 10), entry(11, 10, 11), entry(12, 11, 11), entry(13, 1, 13)]);
+        let table = ProcessTable::of(vec![
+            entry(10, 1, 10),
+            entry(11, 10, 11),
+            entry(12, 11, 11),
+            ProcessEntry { threads: 3, ..entry(13, 1, 13) },
+        ]);
         assert_eq!(pids(table.below([10])), [11, 12]);
         assert_eq!(pids(table.below([1])), [10, 11, 12, 13]);
         assert_eq!(pids(table.below([10, 1])), [11, 12, 13], "a root is not below another");
         assert!(table.below([13]).is_empty());
         assert_eq!(table.members(11).collect::<Vec<_>>(), [11, 12]);
-        assert_eq!(table.leaves(11).collect::<Vec<_>>(), [12]);
+        assert_eq!(table.threads(13), 3);
     }
 
     #[test]

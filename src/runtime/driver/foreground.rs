@@ -1,30 +1,73 @@
-//! What the processes in a terminal's foreground do, from two files of each: cheap enough to be read every few seconds of
-//! a task's life. While that stays the same, a whole look would find what the last one has found.
+//! What the processes in a terminal's foreground do: cheap enough to be asked every few seconds of a task's life. While that
+//! stays the same, a whole look would find what the last one has found.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use super::terminal_reads::{folder, read_file};
 use crate::process::ProcessTable;
 
 /// Processes that are followed per task.
-const MOST: usize = 4;
+const MOST: usize = 8;
+/// Bytes read of how often a process has had a processor.
+const TURN_BYTES: usize = 64;
 
-/// The processes in a terminal's foreground that wait for none of the others, and what each of them does.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The processes in a terminal's foreground.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Foreground {
-    group: Option<u32>,
-    processes: Vec<(i32, Option<String>)>,
+    group: u32,
+    processes: Vec<FollowedProcess>,
+}
+
+/// A process and what it does. One that has had no processor since does the same.
+#[derive(Debug, Clone)]
+struct FollowedProcess {
+    pid: i32,
+    /// Its `schedstat`, kept open, and what was in it.
+    turns: Option<(Arc<File>, Vec<u8>)>,
+    activity: Option<String>,
 }
 
 impl Foreground {
     /// Reads those of a process group.
-    pub(super) fn of(group: Option<u32>, processes: &ProcessTable) -> Self {
-        let leaves = group.into_iter().flat_map(|group| processes.leaves(group)).take(MOST);
-        Self { group, processes: leaves.map(|pid| (pid, activity(pid))).collect() }
+    pub(super) fn of(group: u32, processes: &ProcessTable) -> Self {
+        Self { group, processes: processes.members(group).take(MOST).map(FollowedProcess::of).collect() }
     }
 
     /// Tells whether another group has the terminal now, or a process does something else than before.
     pub(super) fn has_moved(&self, group: Option<u32>) -> bool {
-        self.group != group || self.processes.iter().any(|(pid, before)| activity(*pid) != *before)
+        let moved = |one: &FollowedProcess| one.has_run() && activity(one.pid) != one.activity;
+        Some(self.group) != group || self.processes.iter().any(moved)
     }
+
+    /// Tells whether there are the same processes now, and no thread of them has had a processor since.
+    pub(super) fn is_still(&self, group: u32, processes: &ProcessTable) -> bool {
+        let followed = || self.processes.iter().map(|one| one.pid);
+        self.group == group
+            && processes.members(group).eq(followed())
+            && processes.threads(group) == followed().count()
+            && !self.processes.iter().any(FollowedProcess::has_run)
+    }
+}
+
+impl FollowedProcess {
+    fn of(pid: i32) -> Self {
+        let turns = File::open(folder(pid).join("schedstat")).ok();
+        let turns = turns.and_then(|file| Some((read_turns(&file)?, file)));
+        Self { pid, turns: turns.map(|(read, file)| (Arc::new(file), read)), activity: activity(pid) }
+    }
+
+    fn has_run(&self) -> bool {
+        self.turns.as_ref().is_none_or(|(file, before)| read_turns(file).as_ref() != Some(before))
+    }
+}
+
+fn read_turns(file: &File) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; TURN_BYTES];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    bytes.truncate(length);
+    Some(bytes)
 }
 
 /// Returns a process's state and system call, or its processor time where the kernel does not show us the call; `None` if
@@ -55,6 +98,8 @@ fn summary(stat: &str, call: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt as _;
+
     use super::*;
 
     #[test]
@@ -71,12 +116,19 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_has_ended_has_moved() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("starts");
-        let pid = i32::try_from(child.id()).expect("a pid");
-        let before = Foreground { group: Some(5), processes: vec![(pid, activity(pid))] };
-        assert!(before.has_moved(Some(6)));
+    fn a_process_that_was_stopped_or_has_ended_has_moved() {
+        let mut child =
+            std::process::Command::new("sleep").arg("60").process_group(0).spawn().expect("starts");
+        let group = child.id();
+        let look = || Foreground::of(group, &ProcessTable::scan());
+        let still = |before: &Foreground| before.is_still(group, &ProcessTable::scan());
+        let settled = std::iter::repeat_with(look).find(still).expect("it sleeps");
+        assert!(!settled.has_moved(Some(group)) && settled.has_moved(Some(group + 1)));
+        let stop = rustix::process::Signal::STOP;
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), stop).expect("stops");
+        while !settled.has_moved(Some(group)) {}
+        assert!(!still(&settled));
         child.kill().and_then(|()| child.wait()).expect("ends");
-        assert!(before.has_moved(Some(5)));
+        assert!(settled.has_moved(Some(group)) && !still(&settled));
     }
 }

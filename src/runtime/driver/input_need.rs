@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::foreground::Foreground;
 use super::polling::{TerminalPoll, poll_of};
 use super::sight::{Memory, Sight};
 use super::terminal_reads::{
@@ -68,18 +69,32 @@ struct Scene<'a> {
 }
 
 impl TerminalLook<'_> {
-    /// Looks.
-    pub(super) fn observe(self) -> Option<InputWait> {
-        let (io, processes) = (self.io, self.processes);
+    /// Looks. While nothing has moved, what was at work still is.
+    pub(super) fn observe(mut self) -> Option<InputWait> {
         let group = self.pty.foreground_group()?;
+        let mode = self.pty.input_mode().ok()?;
+        let screen = self.memory.read_screen(&self.io.screen);
+        let is_open = if self.io.tty { screen.place() == CursorPlace::Open } else { self.io.asks() };
+        let is_special = !mode.canonical || !mode.echo || is_open;
+        let foreground = self.memory.foreground.as_ref();
+        let is_still = || foreground.is_some_and(|before| before.is_still(group, self.processes));
+        if self.memory.is_at_work && !is_special && is_still() {
+            return None;
+        }
+        self.memory.foreground = Some(Foreground::of(group, self.processes));
+        let found = self.find(group, mode, (&screen, is_open));
+        self.memory.is_at_work = found.is_none() && !is_special && self.memory.sight.is_none();
+        found
+    }
+
+    /// Finds what the program waits for, in a terminal with this foreground group, these modes and this screen, on which the
+    /// last line may be open.
+    fn find(&mut self, group: u32, mode: InputMode, shown: (&ScreenText, bool)) -> Option<InputWait> {
+        let (processes, is_beside, (screen, is_open)) = (self.processes, !self.io.tty, shown);
         let device = self.pty.device()?;
         let device = (libc::major(device), libc::minor(device));
-        let mode = self.pty.input_mode().ok()?;
-        let screen = self.memory.read_screen(&io.screen);
-        let is_beside = !io.tty;
-        let is_open = if is_beside { io.asks() } else { screen.place() == CursorPlace::Open };
-        let is_special = !mode.canonical || !mode.echo || is_open;
         let before = self.memory.sight.take();
+        let is_special = !mode.canonical || !mode.echo || is_open;
         let asker = asker(group, device, mode, processes, is_special)?;
         let Asker { pid, act, mode } = innermost(asker, device, processes)?;
         let scene = Scene {
@@ -88,7 +103,7 @@ impl TerminalLook<'_> {
             is_canonical: mode.canonical,
             is_open,
             is_feeding: !is_beside && feeds_pipe(pid),
-            screen: &screen,
+            screen,
         };
         let (kind, evidence) = scene.decide(is_beside)?;
         let is_timed = matches!(act, TerminalUse::Poll(poll) if !poll.is_endless);

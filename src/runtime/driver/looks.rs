@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::foreground::Foreground;
 use super::input_need::TerminalLook;
 use super::sight::Memory;
 use crate::clock::{self, Moment};
@@ -95,7 +94,6 @@ impl TaskLook {
         let since = io.output().last_at.unwrap_or(now.wall);
         let terminal = io.pty.get().zip(processes).filter(|_| is_quiet);
         let waiting = terminal.and_then(|(pty, processes)| {
-            looks.memory.foreground = Some(Foreground::of(pty.foreground_group(), processes));
             let (patience, memory) = (looks.patience(), &mut looks.memory);
             TerminalLook { io: &io, pty, processes, since, now: now.mono, patience, memory }.observe()
         });

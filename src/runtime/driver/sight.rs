@@ -12,6 +12,8 @@ use crate::terminal::{Contents, ScreenText};
 pub(super) struct Memory {
     /// What the processes in its foreground did.
     pub(super) foreground: Option<Foreground>,
+    /// Whether they were seen to wait for nothing, at a terminal in its usual modes.
+    pub(super) is_at_work: bool,
     /// What its screen showed, with its generation.
     pub(super) screen: Option<(u64, Arc<ScreenText>)>,
     /// The process that polled its terminal with a timeout.
