@@ -135,7 +135,8 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
         );
         return ExitCode::from(Code::Precondition.exit_code());
     }
-    match install_guards(&matches).and_then(|()| run_async(&matches)) {
+    // The hooks first: an error made before them would keep them out.
+    match install_hooks().and_then(|()| install_guards(&matches)).and_then(|()| run_async(&matches)) {
         Ok(code) => code,
         Err(error) => {
             let (text, code) = match known_failure(&error) {
@@ -248,7 +249,6 @@ fn is_background() -> bool {
 
 /// Runs the command on an async runtime.
 fn run_async(matches: &ArgMatches) -> Result<ExitCode> {
-    install_hooks()?;
     Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
     process::take_short_turns();
     let mut builder = if has_many_jobs(matches) {

@@ -258,14 +258,16 @@ fn mark(entries: &[SourceEntry], path: &str, file: &Path, origins: &mut BTreeMap
     }
 }
 
-/// Reads a file of the user's; `None` if it does not exist.
+/// Reads a file of the user's; `None` if it does not exist, as below a home that is no folder.
 ///
 /// # Errors
 /// When it cannot be read, is too large, or is writable by others: it names programs to run.
 pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
     let file = match files::open(path, Links::Followed, FileAccess::Read) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(source_fault(path, format!("it cannot be read: {error}"))),
     };
     let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
@@ -326,6 +328,11 @@ mod tests {
             let loaded = LoadedSettings::read(home.path(), home.path()).expect("read");
             assert!(loaded.added.is_empty() && !loaded.aside.is_empty(), "{other}");
         }
+    }
+
+    #[test]
+    fn below_a_home_that_is_no_folder_there_are_no_settings() {
+        assert!(matches!(read_own(Path::new("/dev/null/config.toml")), Ok(None)));
     }
 
     #[test]

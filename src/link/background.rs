@@ -47,7 +47,8 @@ impl StartedRuntime {
 /// Returns why the runtime exited that wrote this log; `None` if another runtime was faster, which leaves it empty.
 pub(super) fn failure(log: &Path) -> Option<Error> {
     let said = files::read_text(log, OWN, LOG_BYTES).unwrap_or_default();
-    let last = said.lines().rfind(|line| !line.trim().is_empty())?;
+    // Of several lines the first says what is wrong, the next what to do.
+    let last = said.lines().rfind(|line| !line.trim().is_empty() && !line.starts_with("fix: "))?;
     Some(Error::Failed { said: last.trim_start_matches("pilothouse: ").to_owned(), log: log.to_owned() })
 }
 
@@ -120,4 +121,18 @@ pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<S
         .parse()
         .map_err(|_| failed(io::Error::other(format!("the server did not start; see {}", log.display()))))?;
     Ok(StartedRuntime { pid, log, ends_with_task })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtime_that_could_not_serve_is_quoted_with_the_cause() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = folder.path().join("log");
+        std::fs::write(&log, "pilothouse: no such folder\nfix: make it\n").expect("written");
+        let said = failure(&log).map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("could not serve: no such folder"), "{said}");
+    }
 }
