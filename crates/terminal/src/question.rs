@@ -1,5 +1,7 @@
 //! What a program asks, judged by what its screen shows around the cursor.
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::contents::Contents;
 use super::dialogue::Dialogue;
 
@@ -199,7 +201,7 @@ impl ScreenText {
         let is_indent = (1..=INDENT).contains(&self.before.len()) && self.before.trim().is_empty();
         let above = self.lines.get(..self.at).and_then(<[_]>::last).filter(|_| is_indent)?;
         // A line feed in raw mode leaves the cursor below the end of the line.
-        let above = Some(above).filter(|above| above.trim_end().chars().count() != self.before.len())?;
+        let above = Some(above).filter(|above| above.trim_end().width() != self.before.len())?;
         Some(plain(above)).filter(|above| has_words(above))
     }
 
@@ -359,7 +361,7 @@ mod tests {
             ("name: (demo) \x1b[10G", CursorPlace::Open, "name: (de"),
             ("Your name?\n  [Unknown]:  ", CursorPlace::Open, "Your name? [Unknown]:"),
             ("GNU gdb\n(gdb) ", CursorPlace::Open, "(gdb)"),
-            ("Project's name\n   ", CursorPlace::Open, "Project's name"),
+            ("🎤 a\n   ", CursorPlace::Open, "🎤 a"),
             ("ready\n\x1b[6G", CursorPlace::Idle, "ready"),
             ("1\n2\n\x1b[7m--More--(1%)\x1b[m", CursorPlace::Menu, "--More--(1%)"),
             ("Updating\npaste the token below\n", CursorPlace::Idle, "paste the token below"),
