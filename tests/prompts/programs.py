@@ -1,6 +1,6 @@
 """The programs of `run.py`, as data.
 
-A row of `ASK`: its name; where it comes from (a package of Debian; `pip:`, `npm:`; `cmd:` and what prints its version; ` root`: it
+A row of `ASK`: its name; where it comes from (a package of Debian; `next:` of its next release; `pip:`, `npm:`; `cmd:` and what prints its version; ` root`: it
 runs as root, the others as an ordinary user); the command that makes it ask; words of its question; what a terminal of its own
 should be reported as: `secret`, `line`, `key`, or `text`, which is typed in raw mode and may be a `line` or a `key`; with `?`,
 likely is enough. `$PORT` is free.
@@ -26,6 +26,9 @@ dbc() { printf 'Config: c\nTemplates: t\n\nName: c\nDriver: File\nFilename: %s/c
   printf 'Template: o/q\nType: %s\nDescription: Your %s?\n Long words.\n' "$2" "$2" >t
   printf '#!/bin/sh\n. /usr/share/debconf/confmodule\ndb_x_loadtemplatefile %s/t o\ndb_input high o/q\ndb_go\n' $PWD >s; chmod +x s
   DEBCONF_SYSTEMRC=rc debconf -f$1 ./s; }
+nm() { export DBUS_SYSTEM_BUS_ADDRESS=unix:path=$PWD/bus; mkdir -p /run/NetworkManager; printf '[main]\nauth-polkit=false\ndns=none\n' >nm.conf
+  unshare -nm bash -c 'mount -t tmpfs none /run/NetworkManager; dbus-daemon --session --nofork --nopidfile --address=$DBUS_SYSTEM_BUS_ADDRESS &
+  NetworkManager --no-daemon --config=nm.conf --state-file=st --pid-file=pid >log 2>&1 & sleep 3; nmtui'; }
 """
 
 ASK = [
@@ -53,7 +56,7 @@ ASK = [
     ("sudo", "sudo", "sudo true", "password for", "secret"), ("su", "util-linux", "su -c true", "Password:", "secret"),
     ("doas", "doas", "doas -C /dev/null true; doas true", "password", "secret"), ("passwd", "passwd", "passwd", "Current password", "secret"),
     ("chsh", "passwd", "chsh", "Password:", "secret"), ("chfn", "passwd", "chfn", "Password:", "secret"),
-    ("sudo-rs", "sudo-rs", "sudo-rs true", "assword", "secret"), ("run0", "run0", "run0 true", "assword", "secret"),
+    ("sudo-rs", "next:sudo-rs", "$CACHE/next/usr/lib/cargo/bin/sudo true", "assword", "secret"), ("run0", "run0", "run0 true", "assword", "secret"),
     ("pkttyagent with pkexec", "apt:dbus apt:polkitd apt:pkexec", "pkttyagent --process $$ & sleep 2; pkexec true", "Password:", "secret"),
     ("visudo, syntax error", "sudo root", "echo bad >s; EDITOR=/bin/true visudo -f s", "What now?", "line"),
     ("visudo in nano", "nano root", "EDITOR=/usr/bin/nano visudo -f s", "", "key?"),
@@ -135,7 +138,11 @@ ASK = [
     ("gcloud init", "cmd:gcloud --version", "gcloud init --skip-diagnostics", "", "line"),
     ("terraform plan", "cmd:terraform --version", "echo 'variable \"x\" {}' >m.tf; terraform plan", "Enter a value", "line"),
     ("aws configure", "pip:awscli", "aws configure", "AWS Access Key ID", "line"),
-    ("cargo login", "cmd:cargo --version root", "RUSTUP_HOME=/root/.rustup CARGO_HOME=$PWD cargo login", "paste the token", "line"), ("lazygit", "lazygit", "repo; lazygit", "", "key?"),
+    ("cargo login", "cmd:cargo --version root", "RUSTUP_HOME=/root/.rustup CARGO_HOME=$PWD cargo login", "paste the token", "line"), 
+    ("lazygit", "next:lazygit", "repo; lazygit", "", "key?"), ("gum input", "next:gum", "gum input --prompt 'Name: '", "Name:", "text?"),
+    ("gum choose", "next:gum", "gum choose --header 'Pick one' a b", "Pick one", "key?"),
+    ("gum confirm", "next:gum", "gum confirm 'Go on?'", "Go on?", "key?"),
+    ("gum password", "next:gum", "gum input --password --prompt 'Password: '", "Password:", "secret?"),
     ("keyring", "pip:keyrings.alt pip:keyring", "keyring -b keyrings.alt.file.PlaintextKeyring set a b", "Password for", "secret"),
     ("twine", "pip:twine", "sdist; twine upload --repository-url http://127.0.0.1:1 d/*", "Enter your username", "line"),
     ("uv publish", "pip:uv", "sdist; uv publish --publish-url http://127.0.0.1:1 d/*", "username", "text?"),
@@ -226,6 +233,7 @@ ASK = [
     ("gdb", "gdb", "gdb -q", "(gdb)", "text?"), ("guile", "guile-3.0", "guile", "scheme@", "text?"), ("clisp", "clisp", "clisp -q", "[1]>", "text?"),
     ("erl", "erlang-base", "erl", "1>", "text?"), ("ghci", "ghc", "ghci", "ghci>", "text?"), ("units", "units", "units", "You have:", "text?"),
     ("kakoune", "kakoune", "kak -n f", "", "key?"), ("aspell", "apt:aspell apt:aspell-en", "echo 'a mistaek' >f; aspell check f", "", "key?"),
+    ("nmtui", "apt:dbus apt:network-manager root", "nm", "select an option", "key?"),
     ("less", "less", "seq 1000 >f; less f", "", "key?"), ("more", "util-linux", "seq 1000 >f; more f", "--More--", "key?"),
     ("tig", "tig", "repo; tig", "", "key?"), ("lynx", "lynx", "echo x >f.html; lynx f.html", "", "key?"),
     ("w3m", "w3m", "echo x >f.html; w3m f.html", "", "key?"), ("elinks", "elinks", "echo x >f.html; elinks f.html", "", "key?"),
@@ -248,10 +256,10 @@ ASK = [
 
 # More rows, short ones: the command, and after @ the package if it is called differently.
 for kind, commands in (
-("key?", "aptitude, nmtui @network-manager, vim -u NONE f, nano f, micro f, joe f, emacs -nw -Q f @emacs-nox, man -P less bash @man-db, htop, mc, "
+("key?", "aptitude, vim -u NONE f, nano f, micro f, joe f, emacs -nw -Q f @emacs-nox, man -P less bash @man-db, htop, mc, "
  "ranger, nnn, vifm, ncdu, neomutt, calcurse, irssi, nethack @nethack-console, tmux -L $PORT -f /dev/null new bash --norc"),
     ("line", "tzselect @libc-bin, dash, cpan @perl, ocaml @ocaml-nox, dc, ed"),
-("text?", "gum input, bash --norc, zsh -f, fish -N, busybox ash @busybox-static, lua5.4, swipl @swi-prolog-nox, R --no-save -q @r-base-core, "
+("text?", "bash --norc, zsh -f, fish -N, busybox ash @busybox-static, lua5.4, swipl @swi-prolog-nox, R --no-save -q @r-base-core, "
  "qalc"),
 ):
     for words in commands.split(", "):
@@ -287,11 +295,9 @@ WORK = [
 # The reasons of what is missed or unexpected, by name.
 HIDDEN = "runs with rights that make the kernel hide it, and leaves echo on"
 BUSY = "redraws its screen every second or two: never quiet"
-BEHIND = "its cursor stands at the end of a line, as for a text"
 NOTES = {
-    "at": HIDDEN, "crontab -r -i": HIDDEN, "htop": BUSY, "calcurse": BUSY, "InquirerPy": BEHIND, "beaupy": BEHIND, "more": BEHIND,
-    "copier": "its cursor stands on a line of its own, below the question",
+    "at": HIDDEN, "crontab -r -i": HIDDEN, "htop": BUSY, "calcurse": BUSY,
     "elinks": "stays on the main screen, with the cursor at the end of it",
-    "textual": "its cursor blinks by redrawing: never quiet", "nmtui": "needs a NetworkManager", "uv publish": "asks for a user or a token: hidden when typed",
+    "textual": "its cursor blinks by redrawing: never quiet",
     "certtool": "beside: takes the end of input for all names, then asks for a password",
 }

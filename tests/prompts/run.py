@@ -27,6 +27,8 @@ USER = "pilothouse-asks"
 MODES = ("own", "beside", "door")
 # How many programs run at once, and how long one may be silent before it counts as missed.
 AT_ONCE, SILENT = 8, 12
+# The seconds of silence after which a report is late.
+LATE = {"certain": 2.5, "likely": 5}
 
 
 def said(*argv, **options):
@@ -45,11 +47,13 @@ def source(row):
 
 def install(cache):
     cache.mkdir(parents=True, exist_ok=True)
-    wanted = {kind: sorted({name for row in ASK for name in source(row)[1] if source(row)[0] == kind}) for kind in ("apt", "pip", "npm")}
+    wanted = {kind: sorted({name for row in ASK for name in source(row)[1] if source(row)[0] == kind}) for kind in ("apt", "next", "pip", "npm")}
     missing = [name for name in wanted["apt"] if not version("apt", name, cache)]
     known = [name for name in missing if said("apt-cache", "show", name).returncode == 0]
     if known:
         said("apt-get", "install", "-y", "--no-install-recommends", *known, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    if missing := [name for name in wanted["next"] if not version("next", name, cache)]:
+        unpack_next(missing, cache / "next")
     if not (cache / "venv").exists():
         said("/usr/bin/python3", "-m", "venv", cache / "venv")
     if missing := [name for name in wanted["pip"] if not version("pip", name, cache)]:
@@ -59,12 +63,27 @@ def install(cache):
         said("npm", "install", "--no-audit", "--no-fund", *missing, cwd=cache)
 
 
+def unpack_next(names, folder):
+    """Unpacks packages of Debian's next release, which run beside this one."""
+    (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
+    (folder / "list").write_text("deb http://deb.debian.org/debian trixie main\n")
+    apt = ["apt-get", "-o", f"Dir::Etc::sourcelist={folder}/list", "-o", "Dir::Etc::sourceparts=-", "-o", f"Dir::State::lists={folder}/lists"]
+    said(*apt, "update")
+    said(*apt, "download", *names, cwd=folder)
+    for package in folder.glob("*.deb"):
+        said("dpkg", "-x", package, folder)
+    if (sudo := folder / "usr/lib/cargo/bin/sudo").exists():
+        sudo.chmod(0o4755)
+
+
 def version(kind, name, cache):
-    with suppress(OSError, IndexError, KeyError):
+    with suppress(OSError, IndexError, KeyError, StopIteration):
         if kind == "npm":
             return json.loads((cache / "node_modules" / name / "package.json").read_text())["version"]
         if kind == "pip":
             found = said(cache / "venv/bin/python", "-c", f"import importlib.metadata as m; print(m.version('{name}'))")
+        elif kind == "next":
+            return re.findall(r"_(\d[^-+~]*)", next((cache / "next").glob(f"{name}_*.deb")).name)[0]
         elif kind == "apt":
             found = said("dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name)
             return re.findall(r"^installed (?:\d+:)?([^-+~]+)", found.stdout)[0]
@@ -88,7 +107,7 @@ class Place:
         (self.root / "run").chmod(0o700)
         said("chown", "-R", f"{user}:", self.root)
         self.prefix = ["setpriv", "--reuid", user, "--regid", user, "--init-groups"] if user != "root" else []
-        path = f"{cache}/venv/bin:{cache}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/games"
+        path = f"{cache}/next/usr/bin:{cache}/venv/bin:{cache}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/games"
         path = f"{path}:{Path.home()}/.cargo/bin" if user == "root" else path
         self.env = {"HOME": str(self.root), "USER": user, "LOGNAME": user, "PATH": path, "TERM": "xterm-256color", "LANG": "C.UTF-8",
                     "SHELL": "/bin/bash", "XDG_RUNTIME_DIR": f"{self.root}/run", "XDG_CONFIG_HOME": f"{self.root}/config",
@@ -254,9 +273,10 @@ def rate(kept, cache):
             asked, needed = seen.get("question") or "", want.rstrip("?")
             is_right = seen["kind"] in (("line", "key") if needed == "text" else (needed,))
             is_shown, is_sure = words.lower() in asked.lower(), is_certain(seen)
-            count.update(right=is_right, question=is_shown, within=seen["after"] <= 5)
+            evidence = "certain" if is_sure else "likely"
+            count.update({"right": is_right, "question": is_shown, evidence: 1, f"{evidence} in time": seen["after"] <= LATE[evidence]})
             shown = f"question: `{asked[:50].replace('|', '¦')}`" if asked else "question: none"
-            notes += [text for text, holds in ((f"is a {needed}", not is_right), ("late", seen["after"] > (2.5 if is_sure else 5)),
+            notes += [text for text, holds in ((f"is a {needed}", not is_right), ("late", seen["after"] > LATE[evidence]),
                       (shown, not is_shown), (f"first seen as {seen['first']}", seen["first"] != seen["kind"]),
                       ("is certain", is_right and not is_sure and want in ("line", "secret"))) if holds]
         notes += [f"own shell: {door}"] if door != beside else []
@@ -277,8 +297,9 @@ def page(table, count, false):
 What Pilothouse reports of real programs while they ask: made by `.ci/long asking` (`tests/prompts/run.py`) on
 {release}, Linux {os.uname().release.split('-')[0]}, two processors, eight programs at once.
 
-- With a terminal of their own, {count['own asked']} programs ask. {count['own reported']} are reported ({count['own reported'] / count['own asked']:.1%}), {count['within']} of them
-  within 5 s, {count['right']} as what they are ({count['right'] / count['own reported']:.1%}), {count['question']} with the words of their question.
+- With a terminal of their own, {count['own asked']} programs ask. {count['own reported']} are reported ({count['own reported'] / count['own asked']:.1%}): {count['certain']} as a certain
+  wait, {count['certain in time']} of these within {LATE['certain']} s, and {count['likely']} as a likely one, {count['likely in time']} within {LATE['likely']} s; {count['right']} as what they are
+  ({count['right'] / count['own reported']:.1%}), {count['question']} with the words of their question.
 - Beside the streams, {count['beside asked']} ask, of which {count['beside reported']} are reported; as commands of an agent's own shell
   {count['door asked']} and {count['door reported']}. The others read their standard input, which is empty, and end.
 - Of {count['worked']} programs that work and do not ask, {count['false_certain']} are reported as a certain wait, {len(false) - count['false_certain']} as a likely one{wrong and ':' + wrong}.
@@ -307,10 +328,14 @@ def main():
         kept = json.loads(file.read_text())
     said("useradd", "-m", "-s", "/bin/bash", USER)
     said("chpasswd", input=f"{USER}:asks-{os.urandom(8).hex()}\n")
-    doas = Path("/etc/doas.conf")
-    if not doas.exists():
-        doas.write_text(f"permit {USER}\n")
-    Path("/run/dbus").mkdir(exist_ok=True)
+    rules = {Path("/etc/doas.conf"): f"permit {USER}\n", Path("/etc/sudoers-rs"): f"{USER} ALL=(ALL) ALL\n"}
+    for path in [path for path in rules if path.exists()]:
+        del rules[path]
+    for path, rule in rules.items():
+        path.write_text(rule)
+        path.chmod(0o440)
+    for folder in ("dbus", "sshd"):
+        Path("/run", folder).mkdir(exist_ok=True)
     bus = subprocess.Popen(["dbus-daemon", "--system", "--nofork", "--nopidfile"], stderr=subprocess.DEVNULL)  # for pkexec
     places = {user: Place(given.pilothouse, given.cache, user) for user in (USER, "root")}
     jobs = []
@@ -339,8 +364,8 @@ def main():
         for line in Path("/etc/passwd").read_text().splitlines():
             if re.match(r"asks2\d{4}:", line):
                 said("userdel", line.partition(":")[0])
-        if doas.exists() and USER in doas.read_text():
-            doas.unlink()
+        for path in rules:
+            path.unlink()
     table, count, false = rate(kept, given.cache)
     print("\n".join(table), json.dumps(count), false, sep="\n")
     if given.write:
