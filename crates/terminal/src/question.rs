@@ -137,7 +137,7 @@ impl ScreenText {
             (false, false) if self.lines.iter().any(has_text) => CursorPlace::Menu,
             (false, _) if is_open => CursorPlace::Open,
             (false, _) if has_more => CursorPlace::Menu,
-            (false, true) if self.indented().is_some() => CursorPlace::Open,
+            (false, true) if self.line_above().is_some() => CursorPlace::Open,
             _ if self.list().len() > 1 && self.list().iter().any(asks) => CursorPlace::Below,
             _ => CursorPlace::Idle,
         }
@@ -146,7 +146,7 @@ impl ScreenText {
     /// Tells whether the cursor's line, up to it, ends as a question does. What reports progress does not.
     pub fn ends_as_question(&self) -> bool {
         let line = plain(&self.before);
-        self.indented().is_some()
+        self.line_above().is_some()
             || line.starts_with('?')
             || line.ends_with(|last| ENDS.contains(last))
             || line.strip_suffix('%').is_some_and(|left| !left.ends_with(|last: char| last.is_ascii_digit()))
@@ -173,7 +173,7 @@ impl ScreenText {
 
     /// Returns the text of the question: the cursor's line up to it, or in a menu or on a full screen, the text above.
     pub fn question(&self) -> Option<String> {
-        let own = self.indented().unwrap_or_else(|| plain(&self.before));
+        let own = self.line_above().unwrap_or_else(|| plain(&self.before));
         let place = self.place();
         let is_own =
             has_words(own) && (place == CursorPlace::Open || self.is_visible && self.ends_as_question());
@@ -197,7 +197,7 @@ impl ScreenText {
     }
 
     /// Returns the line above a cursor that stands a little to the right on an empty line.
-    fn indented(&self) -> Option<&str> {
+    fn line_above(&self) -> Option<&str> {
         let is_indent = (1..=INDENT).contains(&self.before.len()) && self.before.trim().is_empty();
         let above = self.lines.get(..self.at).and_then(<[_]>::last).filter(|_| is_indent)?;
         // A line feed in raw mode leaves the cursor below the end of the line.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use super::terminal_reads::{folder, read_file};
+use super::terminal_reads::{folder, open_file, read_file};
 use crate::process::ProcessTable;
 
 /// Processes that are followed per task.
@@ -53,8 +53,7 @@ impl Foreground {
 
 impl FollowedProcess {
     fn of(pid: i32) -> Self {
-        let turns = File::open(folder(pid).join("schedstat")).ok();
-        let turns = turns.and_then(|file| Some((read_turns(&file)?, file)));
+        let turns = open_file(pid, "schedstat").and_then(|file| Some((read_turns(&file)?, file)));
         Self { pid, turns: turns.map(|(read, file)| (Arc::new(file), read)), activity: activity(pid) }
     }
 

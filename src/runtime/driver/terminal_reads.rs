@@ -38,6 +38,11 @@ pub(super) fn read_file(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
+/// Opens a file of a process, to be read more than once.
+pub(super) fn open_file(pid: i32, name: &str) -> Option<fs::File> {
+    fs::File::open(folder(pid).join(name)).ok()
+}
+
 /// Returns the folders of a process's threads.
 pub(super) fn threads(pid: i32) -> impl Iterator<Item = PathBuf> {
     let threads = fs::read_dir(folder(pid).join("task")).into_iter().flatten().flatten();
