@@ -41,6 +41,10 @@ impl Tabs {
 
     /// Returns the column `count` stops to the right of `col`, at most the last one.
     pub(super) fn after(&self, col: u16, count: u16) -> u16 {
+        if self.are_default && count == 1 {
+            let last = self.stops.len().saturating_sub(1);
+            return u16::try_from(next_stop(col.into()).min(last)).unwrap_or(col);
+        }
         let last = self.stops.len().saturating_sub(1);
         let found =
             self.columns().filter(|stop| *stop > usize::from(col)).nth(usize::from(count).saturating_sub(1));
