@@ -3,8 +3,8 @@
 //! nothing holds up frames, and nothing else.
 
 use crate::console::app::{App, draw};
-use crate::console::io::links;
 use crate::console::io::output::BufferedSink;
+use crate::console::io::{glyphs, links};
 use crate::console::theme::colour::Level;
 use crate::console::widgets::FrameExtras;
 use crate::console::widgets::cells::ShownScreen;
@@ -78,18 +78,6 @@ impl Write for FrameWriter {
     /// Does nothing: only `Display::draw` knows when a frame is complete.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Moves the blank that follows an emoji with U+FE0F in front of it. Terminals disagree about the width of
-/// such an emoji: if the terminal takes it for two columns wide, that blank, and whatever follows without a
-/// cursor movement, would end up one column too far to the right.
-fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
-    for at in 1..changes.len() {
-        let ((x, y, emoji), (next_x, next_y, _)) = (changes[at - 1], changes[at]);
-        if (x + 1, y) == (next_x, next_y) && emoji.symbol().contains('\u{FE0F}') {
-            changes.swap(at - 1, at);
-        }
     }
 }
 
@@ -240,13 +228,14 @@ impl Display {
         cursor: Option<(Position, CursorShape)>,
         is_whole: bool,
     ) -> io::Result<bool> {
-        let mut changes = before.diff(after);
-        blanks_first(&mut changes);
+        let changes = glyphs::changes(before, after);
         if !is_whole && changes.is_empty() && cursor == self.cursor {
             return Ok(false);
         }
         queue!(self.backend, Print(HOLD), Hide, Print(if is_whole { WIPE } else { "" }))?;
-        self.backend.draw(changes.into_iter())?;
+        for piece in glyphs::pieces(&changes) {
+            self.backend.draw(piece.iter().copied())?;
+        }
         if let Some((at, shape)) = cursor {
             if shape != self.shape {
                 queue!(self.backend, Print(format!("\x1b[{} q", shape.parameter())))?;
@@ -335,18 +324,19 @@ mod tests {
     use ratatui::style::Modifier;
 
     use crate::console::io::display::{
-        Sequence, blanks_first, changed_rows, copy_sequence, ring_sequence, rows_of, title_sequence,
+        Sequence, changed_rows, copy_sequence, ring_sequence, rows_of, title_sequence,
     };
+    use crate::console::io::glyphs;
 
     #[test]
     fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {
         let before = Buffer::with_lines(["abcdef"]);
         let mut after = Buffer::with_lines(["❤\u{FE0F}|x  "]);
         after[(1, 0)].set_symbol(" ");
-        let mut changes = before.diff(&after);
-        blanks_first(&mut changes);
         let mut written = Vec::new();
-        CrosstermBackend::new(&mut written).draw(changes.into_iter()).expect("written");
+        for piece in glyphs::pieces(&glyphs::changes(&before, &after)) {
+            CrosstermBackend::new(&mut written).draw(piece.iter().copied()).expect("written");
+        }
         let size = |count| std::num::NonZeroU16::new(count).expect("a size");
         let mut terminal = vt100::Parser::new(size(1), size(6), 0);
         terminal.process(&written);

@@ -8,6 +8,7 @@ mod earlier;
 pub mod effects;
 pub(super) mod files;
 pub(super) mod frames;
+mod glyphs;
 pub(super) mod hook;
 pub(super) mod kept;
 pub(super) mod keyboard;
