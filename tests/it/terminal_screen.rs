@@ -170,6 +170,7 @@ fn terminal_queries_are_answered_with_constants_and_the_cursor() {
         ("\x1b[?2026$p", "\x1b[?2026;2$y"),
         ("\x1b[?25$p", "\x1b[?25;1$y"),
         ("\x1b[4$p", "\x1b[4;2$y"),
+        ("\x1b[?1007$p\x1b[?1007l\x1b[?1007$p", "\x1b[?1007;1$y\x1b[?1007;2$y"),
         ("\x1b]10;?\x07", "\x1b]10;rgb:d0d0/d0d0/d0d0\x07"),
         ("\x1b]11;?\x1b\\", "\x1b]11;rgb:1010/1010/1010\x1b\\"),
         ("\x1b[?996n", "\x1b[?997;1n"),

@@ -133,6 +133,7 @@ impl Vt100 {
             },
             focus_events: false,
             distinct_keys: false,
+            no_wheel_arrows: false,
         }
     }
 }

@@ -83,6 +83,9 @@ pub struct Modes {
     /// Whether keys that usually share a code get one of their own (flag 1 of kitty's keyboard protocol).
     #[serde(default)]
     pub distinct_keys: bool,
+    /// Whether the wheel is not to be sent as arrow keys on the alternate screen (?1007 reset).
+    #[serde(default)]
+    pub no_wheel_arrows: bool,
 }
 
 /// Which mouse events are reported to a program.

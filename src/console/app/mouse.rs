@@ -98,9 +98,10 @@ impl App {
             let typed = if event.kind == MouseKind::Move { TypedInput::Report } else { TypedInput::Raw };
             inside.encode(picture.modes).map(typed)
         } else {
+            let has_arrows = picture.modes.alternate_screen && !picture.modes.no_wheel_arrows;
             let arrow = match event.kind {
-                MouseKind::ScrollUp if picture.modes.alternate_screen => Key::Up,
-                MouseKind::ScrollDown if picture.modes.alternate_screen => Key::Down,
+                MouseKind::ScrollUp if has_arrows => Key::Up,
+                MouseKind::ScrollDown if has_arrows => Key::Down,
                 _ => return false,
             };
             Some(TypedInput::Keys(vec![KeyPress::from(arrow); WHEEL_ROWS]))

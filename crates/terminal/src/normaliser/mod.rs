@@ -62,6 +62,7 @@ struct NormaliserState {
     has_132_columns: bool,
     hold_frames: bool,
     focus_events: bool,
+    no_wheel_arrows: bool,
     /// How keys are encoded on the primary and the alternate screen.
     keyboards: [Keyboard; 2],
     /// What the program is told of the colours of text without one.
@@ -167,7 +168,8 @@ impl Normaliser {
     /// Completes the modes that the emulator knows.
     pub(super) fn modes(&self, known: Modes) -> Modes {
         let distinct_keys = self.state.keyboard().flags() & keyboard::DISTINCT != 0;
-        Modes { focus_events: self.state.focus_events, distinct_keys, ..known }
+        let NormaliserState { focus_events, no_wheel_arrows, .. } = self.state;
+        Modes { focus_events, distinct_keys, no_wheel_arrows, ..known }
     }
 
     /// Completes the style of the next character.
