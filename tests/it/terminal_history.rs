@@ -193,6 +193,31 @@ fn a_page_far_into_a_log_is_what_it_would_be_if_all_before_had_been_drawn() {
         let end = all.partition_point(|row| row.line < lines - back);
         assert_eq!(page.rows, all[end - 40..end], "{back}");
     }
+    // A screen that is cleared, or a region that scrolls, says nothing of the rows of the primary screen or outside.
+    let redrawn: String = (0..40_000).map(|n| format!("\x1b[2A{n}\r\n\r\n")).collect();
+    let full_screen = format!("\x1b[?1049h\x1b[H\x1b[2J{}\x1b[?1049l", "text\r\n".repeat(40));
+    let region = format!("\x1b[10;14r\x1b[14;1H{}\x1b[r\x1b[24;1H", "in it\r\n".repeat(40));
+    let end: String = (0..12).map(|n| format!("end {n}\r\n")).collect();
+    for middle in [full_screen, region] {
+        let log = format!("{log}{redrawn}{middle}{end}\x1b[3;1HTOP");
+        let history = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, Size::nearest(100, 24));
+        let all = history.last_rows(u64::MAX).expect("reads");
+        let page = history.page_before(u64::MAX, Size::nearest(100, 14)).expect("reads");
+        let cells: Vec<_> = page.rows.iter().map(|row| &row.cells).collect();
+        assert_eq!(
+            cells,
+            all[all.len() - 14..].iter().map(|row| &row.cells).collect::<Vec<_>>(),
+            "{middle:?}"
+        );
+    }
+}
+
+#[test]
+fn a_page_far_into_frames_counts_all_of_them() {
+    let frames: String = (0..100_000).map(|n| format!("\x1b[H\x1b[2Jframe {n}\r\n")).collect();
+    let history = LogHistory::new(frames.as_bytes(), &[], ByteOrigin::Tty, size());
+    let page = text(&history.page(history.lines() - 1, size()).expect("reads"));
+    assert_eq!(page, rows(&[("[99999 earlier frames]", 99_999), ("frame 99999", 99_999)]));
 }
 
 #[test]

@@ -129,18 +129,18 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
         let (begin, line) = self.beginning_before(start)?;
         let mut folder = RowFolder::new((self.reflows || self.origin == ByteOrigin::Pipe).then_some(columns));
         let mut sheet = LogSheet::new(self, begin, line);
-        while sheet.offset < self.log.len() {
-            sheet.read()?;
+        let mut is_over = false;
+        while !is_over {
+            is_over = sheet.offset >= self.log.len();
+            if is_over {
+                sheet.transcript.end();
+            } else {
+                sheet.read()?;
+            }
             for row in sheet.transcript.take_rows() {
                 if folder.push(row, &mut take).is_break() {
                     return Ok(());
                 }
-            }
-        }
-        sheet.transcript.end();
-        for row in sheet.transcript.take_rows() {
-            if folder.push(row, &mut take).is_break() {
-                return Ok(());
             }
         }
         let _ = folder.end(&mut take);

@@ -58,7 +58,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     }
 
     /// Returns the line that contains the byte at `offset`.
-    fn line_at(&self, offset: u64) -> io::Result<u64> {
+    pub(super) fn line_at(&self, offset: u64) -> io::Result<u64> {
         let (from, mut line) = self.place_before(|mark| mark.offset <= offset);
         self.log.for_each_block(from..offset, |_, block| {
             line += line_feeds(block);

@@ -81,7 +81,7 @@ impl TextRows {
     /// Finishes the first row, which scrolls off.
     pub(super) fn finish_first(&mut self) {
         if std::mem::take(&mut self.frames.is_one) {
-            self.leave_out_frames(true);
+            self.leave_out_frames();
         }
         if let Some(row) = self.rows.pop_front() {
             self.finish(row, true);
@@ -110,19 +110,20 @@ impl TextRows {
         }
     }
 
-    /// Finishes a row with a note.
+    /// Finishes a row with a note about the row that follows, or about the last one.
     pub(super) fn note(&mut self, text: &str) {
+        let line = self.rows.front().map_or(self.line, |row| row.line);
         if let FinishedRows::Text(text) = &mut self.finished
             && !(text.is_empty() || text.ends_with('\n'))
         {
             text.push('\n');
         }
-        self.finish(TextRow::of(text, self.line), true);
+        self.finish(TextRow::of(text, line), true);
     }
 
-    /// Says how many frames were left out, with or without the last one.
-    fn leave_out_frames(&mut self, with_last: bool) {
-        let last = if with_last { std::mem::take(&mut self.frames.last) } else { VecDeque::new() };
+    /// Says how many frames are left out, the last one among them.
+    fn leave_out_frames(&mut self) {
+        let last = std::mem::take(&mut self.frames.last);
         match std::mem::take(&mut self.frames.left_out) + u64::from(!last.is_empty()) {
             0 => {}
             1 => self.note("[1 earlier frame]"),
@@ -214,12 +215,10 @@ impl TextRows {
     /// Finishes all rows; the last one, if it is empty, is none.
     pub(super) fn finish_all(&mut self) {
         if std::mem::take(&mut self.frames.is_one) {
-            let is_blank = self.rows.iter().all(TextRow::is_blank);
-            self.leave_out_frames(!is_blank);
-            let last = std::mem::take(&mut self.frames.last);
-            if is_blank && !last.is_empty() {
-                self.rows = last;
+            if self.rows.iter().all(TextRow::is_blank) && !self.frames.last.is_empty() {
+                self.rows = std::mem::take(&mut self.frames.last);
             }
+            self.leave_out_frames();
         }
         let last = self.rows.pop_back();
         while let Some(row) = self.rows.pop_front() {
