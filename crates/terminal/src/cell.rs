@@ -11,6 +11,12 @@ use pilothouse_envelope::is_hidden;
 /// print.
 pub(super) const REPLACEMENT_STAND_IN: char = '\u{FDD0}';
 
+/// Follows a character that is to be an emoji, which takes two columns.
+pub(super) const EMOJI_PRESENTATION: char = '\u{FE0F}';
+/// A hyphen that takes one column according to programs and the C library, but none in vt100, and how it is drawn.
+pub(super) const SOFT_HYPHEN: char = '\u{AD}';
+pub(super) const HYPHEN: &str = "\u{2010}";
+
 /// A blank two columns wide.
 const WIDE_BLANK: char = '\u{3000}';
 

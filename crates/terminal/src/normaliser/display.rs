@@ -4,12 +4,7 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::Pass;
-use crate::cell::{REPLACEMENT_STAND_IN, STRUCK_STAND_IN};
-
-const EMOJI_PRESENTATION: char = '\u{FE0F}';
-/// A hyphen that takes one column according to programs and the C library, but none in vt100.
-const SOFT_HYPHEN: char = '\u{AD}';
-const HYPHEN: &str = "\u{2010}";
+use crate::cell::{EMOJI_PRESENTATION, HYPHEN, REPLACEMENT_STAND_IN, SOFT_HYPHEN, STRUCK_STAND_IN};
 
 impl Pass<'_> {
     pub(super) fn take_text(&mut self, text: &str) {

@@ -5,8 +5,8 @@ use unicode_width::UnicodeWidthChar;
 
 use super::row::TextRow;
 use super::rows::TextRows;
-use super::text_cell::{SOFT_HYPHEN, width_with};
-use crate::cell::CellStyle;
+use super::text_cell::width_with;
+use crate::cell::{CellStyle, EMOJI_PRESENTATION, SOFT_HYPHEN};
 use crate::charset::Charsets;
 use crate::size::Size;
 use crate::tabs::{Tabs, next_stop};
@@ -17,8 +17,6 @@ const PIPE_COLUMNS: usize = 1 << 18;
 /// A control character that a terminal ignores, and its picture.
 const DELETE: char = '\x7f';
 const DELETE_PICTURE: char = '␡';
-/// The variation selector after a character that is to be an emoji, which takes two columns.
-const EMOJI_PRESENTATION: char = '\u{FE0F}';
 
 /// A screen of text.
 #[derive(Debug, Default)]

@@ -2,12 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::cell::{Cell, CellStyle};
+use crate::cell::{Cell, CellStyle, HYPHEN, SOFT_HYPHEN};
 use crate::tabs::next_stop;
-
-/// A hyphen that takes one column, although it has no width, and how it is drawn.
-pub(super) const SOFT_HYPHEN: char = '\u{AD}';
-const HYPHEN: &str = "\u{2010}";
 
 /// What is in a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
