@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::log::StoredLog;
 use super::playback::Playback;
 use crate::envelope::{Actor, mask};
-use crate::model::{Exit, TaskEvent, TaskFact, TaskView};
+use crate::model::{TaskEvent, TaskFact, TaskView};
 use crate::terminal::{Cast, CastEvent, CastVersion, CellDrawing, LogBytes, MarkKind, Palette};
 
 /// How far the clocks of events and of the log may differ, in milliseconds.
@@ -125,26 +125,26 @@ impl OutputExport<'_> {
         let unknown = events.saturating_sub(self.typed.len());
         let known = self.typed.iter().skip(self.typed.len().saturating_sub(events)).map(Some);
         let mut typed = std::iter::repeat_n(None, unknown).chain(known);
+        let inputs = log.marks.iter().filter(|mark| mark.kind == MarkKind::Input);
+        let sent: Vec<u32> = inputs.map(|mark| mark.at_ms).collect();
         let happened = self.events.iter().filter_map(|event| {
             let after = event.at.duration_since(self.task.created_at).as_millis();
             let at_ms = u32::try_from(after.max(0)).unwrap_or(u32::MAX);
-            let is_input = matches!(event.fact, TaskFact::Input(_));
-            let at_ms = if is_input { sent_ms(at_ms, log).unwrap_or(at_ms) } else { at_ms };
-            let made = match &event.fact {
+            let (at_ms, made) = match &event.fact {
                 TaskFact::Input(bytes) => {
                     let text = if event.actor == Actor::Operator { None } else { typed.next().flatten() };
+                    let at_ms = sent_ms(at_ms, &sent).unwrap_or(at_ms);
                     let echoed = text.filter(|text| is_echoed(text, at_ms, log));
-                    match echoed {
+                    let made = match echoed {
                         Some(text) => CastEvent::Input(text.clone()),
                         None => CastEvent::Marker(format!("{} typed {bytes} bytes", event.actor)),
-                    }
+                    };
+                    (at_ms, made)
                 }
                 fact @ (TaskFact::Stop { .. } | TaskFact::Signal(_)) => {
-                    CastEvent::Marker(format!("{} by {}: {}", fact.word(), event.actor, fact.note()))
+                    (at_ms, CastEvent::Marker(format!("{} by {}: {}", fact.word(), event.actor, fact.note())))
                 }
-                TaskFact::Exit(Exit::Code(code)) => CastEvent::Exit(*code),
-                // As a shell reports it.
-                TaskFact::Exit(Exit::Signal(signal)) => CastEvent::Exit(128 + signal.number()),
+                TaskFact::Exit(exit) => (at_ms, CastEvent::Exit(exit.shell_status())),
                 _ => return None,
             };
             Some((at_ms, made))
@@ -154,9 +154,9 @@ impl OutputExport<'_> {
 }
 
 /// Returns when input was sent by the clock of the log, which began to run a few milliseconds later than that of events.
-fn sent_ms(at_ms: u32, log: &StoredLog) -> Option<u32> {
-    let sent = log.marks.iter().filter(|mark| mark.kind == MarkKind::Input).map(|mark| mark.at_ms);
-    sent.min_by_key(|sent| sent.abs_diff(at_ms)).filter(|sent| sent.abs_diff(at_ms) < CLOCKS_DIFFER_MS)
+fn sent_ms(at_ms: u32, sent: &[u32]) -> Option<u32> {
+    let nearest = sent.iter().copied().min_by_key(|sent| sent.abs_diff(at_ms));
+    nearest.filter(|sent| sent.abs_diff(at_ms) < CLOCKS_DIFFER_MS)
 }
 
 /// Tells whether the terminal echoed a text right after it was typed: hidden input must stay hidden.

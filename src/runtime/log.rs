@@ -203,6 +203,8 @@ pub(crate) struct OutputLog {
     current: Option<ByteSource>,
     marked: u64,
     marked_ms: u32,
+    /// When input was sent, in milliseconds, that has no mark yet.
+    sent_ms: Option<u32>,
     streams: Vec<KeptStream>,
     /// A write failed: nothing more is stored, and everything is counted as dropped.
     broken: bool,
@@ -230,6 +232,7 @@ impl OutputLog {
             current: None,
             marked: 0,
             marked_ms: 0,
+            sent_ms: None,
             streams: Vec::new(),
             broken: false,
         }
@@ -260,10 +263,11 @@ impl OutputLog {
         self.broken |= self.mark(MarkKind::Resize(size), at_ms).is_err();
     }
 
-    /// Records that input is sent: the output that it causes gets a time of its own.
+    /// Notes that input is sent. It is recorded in front of what follows, which gets a time of its own: nothing is written
+    /// while a key is on its way.
     pub(crate) fn note_input(&mut self, at_ms: u32) {
         self.current = None;
-        self.broken |= self.mark(MarkKind::Input, at_ms).is_err();
+        self.sent_ms.get_or_insert(at_ms);
     }
 
     /// Appends the tails after the heads. Call once, when nothing more arrives.
@@ -312,8 +316,10 @@ impl OutputLog {
     }
 
     fn mark(&mut self, kind: MarkKind, at_ms: u32) -> io::Result<()> {
-        let mark = Mark { offset: self.position, line: self.lines, at_ms, kind };
-        self.marks.write_all(&mark.encode())
+        let sent = self.sent_ms.take().map(|at_ms| (MarkKind::Input, at_ms));
+        let marks = sent.into_iter().chain([(kind, at_ms)]);
+        let record = |(kind, at_ms)| Mark { offset: self.position, line: self.lines, at_ms, kind }.encode();
+        self.marks.write_all(&marks.flat_map(record).collect::<Vec<u8>>())
     }
 }
 
@@ -372,6 +378,20 @@ mod tests {
                 (10, MarkKind::Chunk(ByteSource::Stdout)),
             ]
         );
+    }
+
+    #[test]
+    fn input_is_marked_in_front_of_the_output_that_it_causes() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let mut log = log(dir.path(), 100, 4);
+        log.append(ByteSource::Tty, b"name: ", 1);
+        log.note_input(7);
+        log.note_input(8);
+        log.append(ByteSource::Tty, b"me", 9);
+        let marks = read_marks(dir.path()).expect("marks");
+        let seen: Vec<_> = marks.iter().map(|mark| (mark.offset, mark.at_ms, mark.kind)).collect();
+        let chunk = MarkKind::Chunk(ByteSource::Tty);
+        assert_eq!(seen, [(0, 1, chunk), (6, 7, MarkKind::Input), (6, 9, chunk)]);
     }
 
     #[test]

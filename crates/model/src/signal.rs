@@ -115,6 +115,15 @@ impl Exit {
             Self::Signal(signal) => (None, Some(signal.to_string())),
         }
     }
+
+    /// Returns its exit status as a shell reports it: 128 and the number of the signal, if one ended it.
+    #[must_use]
+    pub fn shell_status(self) -> i32 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => 128 + signal.number(),
+        }
+    }
 }
 
 #[cfg(test)]

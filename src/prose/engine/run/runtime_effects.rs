@@ -236,12 +236,9 @@ fn exit_code(task: &TaskView) -> i32 {
     }
     let status = ended.and_then(|ended| ended.exit_status).map(Exit::Code);
     let signal = || ended.and_then(|ended| ended.signal.as_ref()?.parse().ok()).map(Exit::Signal);
-    match status.or_else(signal).or_else(|| task.shell_end().copied()) {
-        Some(Exit::Code(status)) => status,
-        Some(Exit::Signal(signal)) => 128 + signal.number(),
-        // The task host was lost: report it as killed.
-        None => 128 + Signal::KILL.number(),
-    }
+    // Without one, the task host was lost: report it as killed.
+    let exit = status.or_else(signal).or_else(|| task.shell_end().copied());
+    exit.unwrap_or(Exit::Signal(Signal::KILL)).shell_status()
 }
 
 /// Returns the result of a command that could not be started: exit code 127 if there is no shell, 126 for anything
